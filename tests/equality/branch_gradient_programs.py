@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_habana_module
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import legacy_optimizers
 
 Program = Callable[[tf.Tensor, tf.Tensor, tf.Variable], tf.Tensor]
 WIDTH = 4
@@ -76,7 +77,7 @@ def train(program: Program, rows: int | None, device: str, jit_compile: bool = F
     with tf.device(device):
         weights = tf.Variable(random.normal(size=(WIDTH, WIDTH)).astype(np.float32) * 0.5)
         batch = tf.constant(random.normal(size=(3, WIDTH)).astype(np.float32))
-        optimizer = tf.keras.optimizers.legacy.SGD(0.02)
+        optimizer = legacy_optimizers().SGD(0.02)
         signature = [tf.TensorSpec([rows, WIDTH]), tf.TensorSpec([], tf.int32)]
 
         @tf.function(input_signature=signature, jit_compile=jit_compile)

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import IS_KERAS_2, variable_of
 
 Step = Callable[[tf.Tensor], object]
 Errors = (tf.errors.InvalidArgumentError, tf.errors.OutOfRangeError)
@@ -114,10 +115,12 @@ UPDATES: dict[str, tuple[Update, NewOptimizer | None]] = {
     "Adam": (dense, lambda: tf.keras.optimizers.Adam(0.1, amsgrad=True)),
     "SGD with momentum": (dense, lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9)),
     "sparse Adam": (sparse, lambda: tf.keras.optimizers.Adam(0.1)),
-    "legacy Adam": (dense, lambda: tf.keras.optimizers.legacy.Adam(0.1)),
-    "sparse legacy Adam": (sparse, lambda: tf.keras.optimizers.legacy.Adam(0.1)),
-    "sparse legacy SGD with momentum": (sparse, lambda: tf.keras.optimizers.legacy.SGD(0.1, momentum=0.9)),
 }
+if IS_KERAS_2:
+    _legacy = tf.keras.optimizers.legacy
+    UPDATES["legacy Adam"] = (dense, lambda: _legacy.Adam(0.1))
+    UPDATES["sparse legacy Adam"] = (sparse, lambda: _legacy.Adam(0.1))
+    UPDATES["sparse legacy SGD with momentum"] = (sparse, lambda: _legacy.SGD(0.1, momentum=0.9))
 
 
 class Program:
@@ -182,12 +185,13 @@ def failing_step(failure: str, update: str) -> Callable[[list[tf.Variable]], Ste
         table = variable(ROWS, COLUMNS)
         optimizer = None if new_optimizer is None else new_optimizer()
         variables.append(table)
-        if isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
+        if IS_KERAS_2 and isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
             optimizer._create_all_weights([table])
         elif optimizer is not None:
             optimizer.build([table])
         if optimizer is not None:
-            variables.extend(slot for slot in optimizer.variables() if slot.shape == table.shape)
+            slots = optimizer.variables() if IS_KERAS_2 else optimizer.variables
+            variables.extend(variable_of(slot) for slot in slots if slot.shape == table.shape)
 
         def step(x: tf.Tensor) -> tf.Tensor:
             one = fails(tf.cast(tf.reduce_sum(x), tf.int32))
@@ -416,17 +420,19 @@ def test_a_keras_model_keeps_its_state(optimizer: str) -> None:
             features = tf.keras.layers.Dense(5, "tanh")(tf.keras.layers.Flatten()(rows))
             model = tf.keras.Model(number, tf.keras.layers.Dense(1)(features))
             model.compile(optimizer, "mse", metrics=["mae"])
+            # Keras 3 always resets the metrics.
+            keep = {"reset_metrics": False} if IS_KERAS_2 else {}
             valid, target = np.array([[0.0, 1.0, 2.5], [2.0, 1.0, 0.5]], np.float32), np.ones([2, 1], np.float32)
-            model.train_on_batch(valid, target, reset_metrics=False)
-            metrics = [variable for metric in model.metrics for variable in metric.variables]
+            model.train_on_batch(valid, target, **keep)
+            metrics = [variable for metric in model.metrics for variable in metric.variables if keep]
             state = [*model.variables, *model.optimizer.variables, *metrics]
             before = [variable.numpy() for variable in state]
             with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0,1\] = 8 is not in \[0, 6\)"):
-                model.train_on_batch(valid + np.array([[0.0, 3.0, 0.0]], np.float32), target, reset_metrics=False)
+                model.train_on_batch(valid + np.array([[0.0, 3.0, 0.0]], np.float32), target, **keep)
             if device == HPU:
                 assert_equal([variable.numpy() for variable in state], before)
             after = [variable.numpy() for variable in model.trainable_variables]
-            model.train_on_batch(valid, target, reset_metrics=False)
+            model.train_on_batch(valid, target, **keep)
             return after, [variable.numpy() for variable in model.trainable_variables]
 
     (cpu, _), (hpu, last) = trained(CPU), trained(HPU)

@@ -15,6 +15,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import assert_launched, pattern_rewrites
 from tests.support.compare import CPU, HPU, assert_close
+from tests.support.keras_package import IS_KERAS_2, TRAIN_FUNCTION, variable_of
 
 ROWS = 48
 Data = tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]
@@ -45,7 +46,7 @@ def build(device: str, make: Callable[[], tf.keras.Model] = cnn, weights: Any = 
     with tf.device(device):
         model = make()
         loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(tf.keras.optimizers.Adam(0.01), loss, ["accuracy"], **options)
+        model.compile(tf.keras.optimizers.Adam(0.01), loss, metrics=["accuracy"], **options)
     if weights is not None:
         model.set_weights(weights)
     return model
@@ -79,8 +80,7 @@ def test_fit_evaluate_predict(data: Data) -> None:
     assert_same_histories(histories)
     np.testing.assert_allclose(evaluations[HPU], evaluations[CPU], rtol=1e-4)
     np.testing.assert_allclose(predictions[HPU], predictions[CPU], rtol=1e-3, atol=1e-4)
-    for name in ("train_function", "test_function", "predict_function"):
-        assert statistics.get().cluster(name).fallbacks == 0
+    assert len(statistics.get().launched_clusters) >= 3 and statistics.get().fallbacks == 0
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_callbacks(data: Data, tmp_path: pathlib.Path) -> None:
         callbacks = [
             watch,
             tf.keras.callbacks.EarlyStopping("loss", patience=1, min_delta=10.0, restore_best_weights=True),
-            tf.keras.callbacks.ModelCheckpoint(str(folder / "weights-{epoch}.h5"), save_weights_only=True),
+            tf.keras.callbacks.ModelCheckpoint(str(folder / "weights-{epoch}.weights.h5"), save_weights_only=True),
             tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.5),
             tf.keras.callbacks.TensorBoard(str(folder / "logs"), histogram_freq=1, update_freq=1),
             tf.keras.callbacks.CSVLogger(str(tmp_path / f"{name}.csv")),
@@ -125,7 +125,7 @@ def test_callbacks(data: Data, tmp_path: pathlib.Path) -> None:
         histories[device] = fit(model, device, data, epochs=5, callbacks=callbacks)
         norms[device] = watch.norms
         rates[device] = float(model.optimizer.learning_rate)
-        assert (folder / "weights-1.h5").exists()
+        assert (folder / "weights-1.weights.h5").exists()
         assert list((folder / "logs" / "train").iterdir())
     assert len(histories[HPU]["loss"]) == 2, "EarlyStopping did not stop"
     assert_same_histories(histories)
@@ -133,7 +133,11 @@ def test_callbacks(data: Data, tmp_path: pathlib.Path) -> None:
     assert rates[HPU] == rates[CPU] == np.float32(0.01) / 4
 
 
-FORMATS = {"h5": "model.h5", "saved_model": "model", "keras": "model.keras"}
+FORMATS = {"h5": "model.h5", "keras": "model.keras"}
+# Formats without the optimizer's state: Keras 3 restores it from its own format only.
+WITHOUT_STATE = {"saved_model"} if IS_KERAS_2 else {"h5"}
+if IS_KERAS_2:
+    FORMATS["saved_model"] = "model"
 
 
 @pytest.mark.parametrize("target", [CPU, HPU], ids=["to-cpu", "to-hpu"])
@@ -151,8 +155,8 @@ def test_whole_models_are_saved_and_loaded(
     with tf.device(target):
         loaded = tf.keras.models.load_model(path)
         np.testing.assert_allclose(loaded.predict(data[0], verbose=0), expected, rtol=1e-4, atol=1e-5)
-    # Saving includes the optimizer's state, except in SavedModels (also on the CPU), so the next epoch is equal.
-    if form != "saved_model":
+    # Saving includes the optimizer's state, so the next epoch is equal.
+    if form not in WITHOUT_STATE:
         assert_same_histories({CPU: fit(model, source, data), HPU: fit(loaded, target, data)})
 
 
@@ -190,7 +194,7 @@ def test_a_layer_on_the_cpu(data: Data) -> None:
     class OnCpu(tf.keras.layers.Layer):
         def build(self, shape: Any) -> None:
             with tf.device(CPU):
-                self.scale = self.add_weight("scale", [1], initializer="ones")
+                self.scale = self.add_weight(name="scale", shape=[1], initializer="ones")
 
         def call(self, x: tf.Tensor) -> tf.Tensor:
             with tf.device(CPU):
@@ -206,8 +210,8 @@ def test_a_layer_on_the_cpu(data: Data) -> None:
         with tf.device(device):
             models[device](data[0])
     models[HPU].set_weights(models[CPU].get_weights())
-    assert "CPU" in models[HPU].layers[2].scale.device
-    assert "HPU" in models[HPU].layers[1].kernel.device
+    assert "CPU" in variable_of(models[HPU].layers[2].scale).device
+    assert "HPU" in variable_of(models[HPU].layers[1].kernel).device
     assert_same_histories({device: fit(model, device, data) for device, model in models.items()})
     assert len(statistics.get().launched_clusters) >= 2, (
         "the CPU's layer cuts the step into clusters before and after it"
@@ -251,7 +255,7 @@ def test_mixed_bfloat16(data: Data) -> None:
     histories = {device: fit(model, device, data, epochs=12) for device, model in models.items()}
     assert histories[HPU]["loss"][-1] < 0.8 * histories[HPU]["loss"][0]
     np.testing.assert_allclose(histories[HPU]["loss"][0], histories[CPU]["loss"][0], rtol=3e-2)
-    assert statistics.get().cluster("train_function").fallbacks == 0
+    assert statistics.get().cluster(TRAIN_FUNCTION).fallbacks == 0
 
 
 def test_mixed_bfloat16_with_a_float32_last_layer(data: Data) -> None:
@@ -259,20 +263,21 @@ def test_mixed_bfloat16_with_a_float32_last_layer(data: Data) -> None:
     tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
 
     def with_float32_result() -> tf.keras.Model:
-        return tf.keras.Sequential([*cnn().layers[:-1], tf.keras.layers.Dense(2, dtype="float32")])
+        layers = tf.keras.layers
+        return tf.keras.Sequential([layers.Input((8, 8, 1)), *cnn().layers[:-1], layers.Dense(2, dtype="float32")])
 
     models = pair(with_float32_result)
     predictions = {}
     for device, model in models.items():
         assert {layer.compute_dtype for layer in model.layers[:-1]} == {"bfloat16"}
-        assert model.layers[-1].compute_dtype == "float32" and model.output.dtype == tf.float32
+        assert model.layers[-1].compute_dtype == "float32" and tf.as_dtype(model.outputs[0].dtype) == tf.float32
         fit(model, device, data)
-        assert {weight.dtype for weight in model.trainable_weights} == {tf.float32}
+        assert {tf.as_dtype(weight.dtype) for weight in model.trainable_weights} == {tf.float32}
         with tf.device(device):
             predictions[device] = model.predict(data[0], batch_size=16, verbose=0)
     assert np.any(predictions[HPU] != predictions[HPU].astype(tf.bfloat16.as_numpy_dtype)), "the result was rounded"
     np.testing.assert_allclose(predictions[HPU], predictions[CPU], atol=3e-2)
-    assert statistics.get().cluster("train_function").fallbacks == 0
+    assert statistics.get().cluster(TRAIN_FUNCTION).fallbacks == 0
 
 
 def test_custom_train_step(data: Data) -> None:
@@ -301,7 +306,7 @@ def test_custom_train_step(data: Data) -> None:
 
     models = pair(Clipped)
     assert_same_histories({device: fit(model, device, data) for device, model in models.items()})
-    assert statistics.get().cluster("train_function").fallbacks == 0
+    assert statistics.get().cluster(TRAIN_FUNCTION).fallbacks == 0
 
 
 def test_many_inputs_and_outputs() -> None:
@@ -334,7 +339,7 @@ def test_many_inputs_and_outputs() -> None:
                 tf.keras.optimizers.SGD(0.05),
                 {"class": tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), "value": "mse"},
                 metrics={"class": "accuracy", "value": "mae"},
-                loss_weights={"value": 0.3},
+                loss_weights={"class": 1.0, "value": 0.3},
             )
         weights = weights or model.get_weights()
         model.set_weights(weights)
@@ -352,7 +357,7 @@ def test_embeddings_train(optimizer: str) -> None:
     for device in (CPU, HPU):
         with tf.device(device):
             layers = tf.keras.layers
-            model = tf.keras.Sequential([layers.Embedding(30, 4, input_length=6), layers.Flatten(), layers.Dense(2)])
+            model = tf.keras.Sequential([layers.Input([6]), layers.Embedding(30, 4), layers.Flatten(), layers.Dense(2)])
             model.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         weights = weights or model.get_weights()
         model.set_weights(weights)
@@ -431,7 +436,7 @@ def test_fit_with_a_partial_last_batch_finds_the_layers() -> None:
     histories = {device: fit(model, device, data) for device, model in pair(encoder).items()}
     assert_same_histories(histories)
     assert_launched()
-    found = Counter(rewrite.what.split(":")[0] for rewrite in pattern_rewrites("train_function"))
+    found = Counter(rewrite.what.split(":")[0] for rewrite in pattern_rewrites(TRAIN_FUNCTION))
     twice = ("flat_layer_norm", "flat_layer_norm_grad", "softmax_grad")
     once = ("gelu_erf", "gelu_erf_grad", "bias_relu", "batch_norm_relu")
     assert found == {**dict.fromkeys(twice, 2), **dict.fromkeys(once, 1)}

@@ -183,7 +183,7 @@ def test_dropout(graph: bool) -> None:
     x = np.ones((60, 50), np.float32)
 
     def run(seed: int) -> Any:
-        tf.random.set_seed(seed)
+        tf.keras.utils.set_random_seed(seed)
         with tf.device(HPU):
             layer = tf.keras.layers.Dropout(0.25)
             function = tf.function(lambda x: layer(x, training=True)) if graph else lambda x: layer(x, training=True)

@@ -12,6 +12,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import report_of
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import TRAIN_FUNCTION
 
 pytestmark = pytest.mark.usefixtures("hpu")
 layers = tf.keras.layers
@@ -46,7 +47,7 @@ def losses(make: Callable[[], tf.keras.Model], data: tf.data.Dataset) -> dict[st
 
 
 def assert_one_train_cluster() -> None:
-    clusters = report_of("train_function").clusters
+    clusters = report_of(TRAIN_FUNCTION).clusters
     assert len(clusters) == 1, [cluster.name for cluster in clusters]
     assert statistics.get().fallbacks == 0
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from benchmarks.models import OPTIMIZERS, PROBLEMS, Trainer
 from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import TRAIN_FUNCTION
 
 # With some initial weights, the first steps amplify rounding: with seed 3, the CNN's losses on the CPU differ by 1.3e-5
 # with and without oneDNN. With this seed they differ by 7e-7.
@@ -104,8 +105,7 @@ def test_keras_fit(optimizer: str) -> None:
     inputs, labels = problem.batch()
     with tf.device(HPU):
         model = problem.build()
-        model.compile(
-            OPTIMIZERS[optimizer](), tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"]
-        )
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(OPTIMIZERS[optimizer](), loss, metrics=["accuracy"])
     model.fit(inputs, labels, batch_size=problem.batch_size, epochs=3, verbose=0)
-    assert_one_cluster("train_function", launches=3)
+    assert_one_cluster(TRAIN_FUNCTION, launches=3)

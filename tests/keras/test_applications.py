@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import TRAIN_FUNCTION
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -92,7 +93,7 @@ def test_training(name: str) -> None:
             history = model.fit(x, labels, batch_size=16, epochs=3, shuffle=False, verbose=0).history
         losses[device] = history["loss"]
     counts = statistics.get()
-    assert counts.cluster("train_function").launches == 3 and counts.fallbacks == 0
+    assert counts.cluster(TRAIN_FUNCTION).launches == 3 and counts.fallbacks == 0
     for before, after in zip(weights, model.get_weights()):
         assert np.isfinite(after).all() and (before.size < 64 or np.any(before != after))
     if name == SMALLEST:

@@ -20,7 +20,7 @@ def train_step(order: Sequence[int]) -> None:
         x = keras.layers.MaxPooling2D(3, 2, "same")(x)
         y = keras.layers.DepthwiseConv2D(3, padding="same")(x)
         x = x + keras.layers.Conv2D(16, 1)(keras.layers.ReLU(6.0)(y))
-        x = keras.layers.AveragePooling2D()(keras.layers.Conv2D(32, 3, 2, "same")(x))
+        x = keras.layers.AveragePooling2D(2)(keras.layers.Conv2D(32, 3, 2, "same")(x))
         model = keras.Model(images, keras.layers.Dense(10)(keras.layers.GlobalAveragePooling2D()(x)))
         optimizer = keras.optimizers.Adam()
         optimizer.build(model.trainable_variables)

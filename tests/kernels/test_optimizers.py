@@ -12,6 +12,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU
+from tests.support.keras_package import legacy_optimizers
 
 STEPS = 4
 TABLE = (7, 3)
@@ -33,7 +34,7 @@ def train(device: str) -> np.ndarray:
     generator = np.random.default_rng(1)
     with tf.device(device):
         weights = tf.Variable(generator.normal(size=5).astype(np.float32))
-        optimizer = tf.keras.optimizers.legacy.Adam(0.1, amsgrad=True)
+        optimizer = legacy_optimizers().Adam(0.1, amsgrad=True)
 
         @tf.function
         def amsgrad_step(gradient: tf.Tensor) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 
 from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
+from tests.support.keras_package import IS_KERAS_2
 
 # Ops of train steps without an HPU kernel.
-HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
+HOST_OPS = {"IteratorGetNext", "OptionalFromValue", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
 
 # Not a multiple of the batch size, so that the graph's batch size is unknown.
 ROWS = 3
@@ -97,12 +99,15 @@ def resnet() -> tuple[tf.keras.Model, tuple[np.ndarray, np.ndarray]]:
 
 MODELS = {"mlp": mlp, "cnn": cnn, "transformer": transformer, "resnet": resnet}
 
+# Keras 2 would compile the optimizer's update by itself.
+_PLAIN: dict[str, Any] = {"jit_compile": False} if IS_KERAS_2 else {}
 OPTIMIZERS: dict[str, Callable[[], object]] = {
-    "sgd": lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9, jit_compile=False),
-    "adam": lambda: tf.keras.optimizers.Adam(jit_compile=False),
-    "legacy_sgd": lambda: tf.keras.optimizers.legacy.SGD(0.1, momentum=0.9),
-    "legacy_adam": lambda: tf.keras.optimizers.legacy.Adam(),
+    "sgd": lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9, **_PLAIN),
+    "adam": lambda: tf.keras.optimizers.Adam(**_PLAIN),
 }
+if IS_KERAS_2:
+    OPTIMIZERS["legacy_sgd"] = lambda: tf.keras.optimizers.legacy.SGD(0.1, momentum=0.9)
+    OPTIMIZERS["legacy_adam"] = lambda: tf.keras.optimizers.legacy.Adam()
 
 
 def train_step(model_name: str, optimizer: str) -> tf.compat.v1.GraphDef:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from habana_frameworks.tensorflow import statistics
 from tests.passes import placement_programs as programs
 from tests.support.clusters import report_of
+from tests.support.keras_package import TRAIN_FUNCTION
 from tests.support.processes import call_to, run_with_tensorflow
 
 tf1 = tf.compat.v1
@@ -358,8 +359,8 @@ def test_a_keras_step(gaudi: Callable[[str], None], unknown: str) -> None:
 
     np.testing.assert_allclose(losses("/HPU:0"), losses("/CPU:0"), rtol=1e-4)
     # The variable `iterations` is int64.
-    assert "dtype" in {refusal.rule for refusal in report_of("train_function").refusals}
-    assert report_of("train_function").clusters
+    assert "dtype" in {refusal.rule for refusal in report_of(TRAIN_FUNCTION).refusals}
+    assert report_of(TRAIN_FUNCTION).clusters
 
 
 def test_legacy_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow.explanation import passes
 from tests.passes import keras_graphs
+from tests.support.keras_package import keras_2_only
 
 BORDER = {"_Arg", "_Retval", "NoOp"}
 
@@ -30,7 +31,7 @@ def test_mlp_step_is_one_cluster(optimizer: str) -> None:
     ("model", "optimizer"),
     [
         ("cnn", "sgd"),
-        ("cnn", "legacy_adam"),
+        pytest.param("cnn", "legacy_adam", marks=keras_2_only),
         ("transformer", "adam"),
         pytest.param("resnet", "adam", marks=pytest.mark.slow),
     ],

@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
+from tests.support.keras_package import legacy_optimizers
+
 LENGTH, VOCABULARY, WIDTH, HEADS, DEPTH, CLASSES = 12, 40, 32, 4, 2, 4
 EPSILON = 1e-6
 
@@ -137,7 +139,7 @@ def train_unet(device: str, steps: int) -> list[float]:
     with tf.device(device):
         tf.keras.utils.set_random_seed(4)
         model = unet()
-        optimizer = tf.keras.optimizers.legacy.Adam(0.003)
+        optimizer = legacy_optimizers().Adam(0.003)
 
         @tf.function
         def unet_step(images: tf.Tensor, masks: tf.Tensor) -> tf.Tensor:

@@ -11,8 +11,10 @@ import tensorflow as tf
 from habana_frameworks.tensorflow.explanation import passes
 from tests.precision import switches_programs as programs
 from tests.support.clusters import assert_launched
+from tests.support.keras_package import IS_KERAS_2
 from tests.support.processes import call_to, run_with_tensorflow
 
+tf1 = tf.compat.v1
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
 W = np.linspace(1, -2, 18, dtype=np.float32).reshape(6, 3)
 
@@ -68,13 +70,16 @@ def test_a_sessions_option_starts_the_conversion(hpu: str) -> None:
 
 
 def test_the_wrapper_of_optimizers_starts_the_conversion_and_scales_the_loss(hpu: str) -> None:
-    optimizer = tf.keras.optimizers.legacy.SGD(0.1)
+    # Of Keras's optimizers, TensorFlow wraps only the legacy ones of Keras 2.
+    optimizer, scaling = tf1.train.GradientDescentOptimizer(0.1), tf1.mixed_precision.MixedPrecisionLossScaleOptimizer
+    if IS_KERAS_2:
+        optimizer, scaling = tf.keras.optimizers.legacy.SGD(0.1), tf.keras.mixed_precision.LossScaleOptimizer
     try:
-        wrapped = tf.compat.v1.train.experimental.enable_mixed_precision_graph_rewrite(optimizer)
-        assert isinstance(wrapped, tf.keras.mixed_precision.LossScaleOptimizer)
+        wrapped = tf1.train.experimental.enable_mixed_precision_graph_rewrite(optimizer)
+        assert isinstance(wrapped, scaling)
         assert converted_in_function() == converted_in_session() == {"MatMul", "Tanh"}
     finally:
-        tf.compat.v1.train.experimental.disable_mixed_precision_graph_rewrite()
+        tf1.train.experimental.disable_mixed_precision_graph_rewrite()
     assert converted_in_function() == set()
 
 

@@ -10,6 +10,7 @@ import pytest
 from habana_frameworks.tensorflow import library_loader
 from tests.profiling import instruction_programs as programs
 from tests.profiling import traces
+from tests.support.keras_package import TRAIN_FUNCTION
 from tests.support.processes import call_to, run_with_tensorflow
 
 # Trace files have times in microseconds since 1970, as doubles.
@@ -43,7 +44,7 @@ def instructions_of(launch: traces.Event, events: list[traces.Event]) -> list[tr
 
 def test_a_train_step_has_its_instructions(timed: pathlib.Path) -> None:
     events = traces.read_profile(timed)
-    (launch,) = [event for event in traces.of_lane(events, "Compute") if "train_function" in event.name]
+    (launch,) = [event for event in traces.of_lane(events, "Compute") if TRAIN_FUNCTION in event.name]
     instructions = instructions_of(launch, events)
     assert instructions == traces.of_lane(events, "XLA Ops")
     # The step has no loop, so each instruction is outside of the others.
@@ -53,7 +54,7 @@ def test_a_train_step_has_its_instructions(timed: pathlib.Path) -> None:
         assert op in by_op, sorted(by_op)
         event = by_op[op]
         assert event.name == op.partition(":")[0] and event.duration > 0
-        assert "train_function" in event.stats["hlo_module"]
+        assert TRAIN_FUNCTION in event.stats["hlo_module"]
         assert event.stats["hlo_op"] and event.stats["hlo_category"]
         assert event.stats["source"].startswith(f"{programs.__file__}:")
 

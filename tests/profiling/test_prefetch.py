@@ -12,6 +12,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import device_trace, habana_device
 from tests.profiling import traces
 from tests.support.compare import HPU
+from tests.support.keras_package import TRAIN_FUNCTION
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -87,7 +88,7 @@ def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tu
     with device_trace.record(trace):
         model.fit(data, verbose=0)
         habana_device.synchronize()
-    steps, copies = steps_and_copies(trace, "train_function", size)
+    steps, copies = steps_and_copies(trace, TRAIN_FUNCTION, size)
     return sum(copy.end <= step.end for copy, step in zip(copies[1:], steps)), len(steps)
 
 

@@ -136,7 +136,7 @@ def attention_block() -> tf.keras.Model:
 def masked_lstms() -> tf.keras.Model:
     layers = tf.keras.layers
     inputs = tf.keras.Input([None, FEATURES])
-    hidden = layers.Masking()(tf.nn.relu(inputs - 1.0))
+    hidden = layers.Masking()(layers.ReLU()(inputs - 1.0))
     return tf.keras.Model(inputs, layers.Dense(4)(layers.LSTM(6)(layers.LSTM(6, return_sequences=True)(hidden))))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import load_habana_module, statistics
+from tests.support.keras_package import legacy_optimizers
 
 STEPS = 3
 
@@ -23,7 +24,7 @@ def convolutions() -> Callable[[], tf.Tensor]:
         layers.Flatten(),
         layers.Dense(3, activation="gelu"),
     ])  # fmt: skip
-    optimizer = tf.keras.optimizers.legacy.SGD(0.1)
+    optimizer = legacy_optimizers().SGD(0.1)
     images = np.random.default_rng(0).normal(size=(4, 8, 8, 3)).astype(np.float32)
 
     @tf.function

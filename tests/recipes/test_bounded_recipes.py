@@ -322,7 +322,7 @@ def test_training_of_recurrent_layers(layer: str, masks: bool, monkeypatch: pyte
 
     def make() -> tf.keras.Model:
         inputs = tf.keras.Input([None, bounded_programs.FEATURES])
-        hidden = layers.Masking()(tf.nn.relu(inputs - 0.5)) if masks else inputs
+        hidden = layers.Masking()(layers.ReLU()(inputs - 0.5)) if masks else inputs
         return tf.keras.Model(inputs, layers.Dense(4)(getattr(layers, layer)(6)(hidden)))
 
     bounded_programs.compare_training(make, RECURRENT_PAIRS)
