@@ -92,7 +92,9 @@ bool SameValue(const tensorflow::AttrValue& a, const tensorflow::AttrValue& b) {
   Tensor one;
   Tensor other;
   if (!one.FromProto(a.tensor()) || !other.FromProto(b.tensor())) return false;
-  return one.dtype() == other.dtype() && one.shape() == other.shape() && one.tensor_data() == other.tensor_data();
+  if (one.dtype() != other.dtype() || one.shape() != other.shape()) return false;
+  if (!tensorflow::DataTypeCanUseMemcpy(one.dtype())) return tensorflow::AreAttrValuesEqual(a, b);
+  return one.tensor_data() == other.tensor_data();
 }
 
 }  // namespace hpu::passes

@@ -35,7 +35,7 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
         tensorflow::DataTypeString(tensor.dtype()), " on ", device->name(), " (",
         MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
   }
-  if (IsWithoutDevice(tensor.tensor_data().data())) {
+  if (IsWithoutDevice(tensor.data())) {
     return absl::UnavailableError(
         absl::StrCat("A tensor on ", device->name(),
                      " has no memory, because the tensor was created while the device could not be "
@@ -60,8 +60,8 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
 // host. The assumption is also wrong for int32 arguments that some functions keep on the device.
 bool CopyByAddress(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
                    const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
-  const char* const from = source.tensor_data().data();
-  char* const to = const_cast<char*>(destination.tensor_data().data());
+  const char* const from = static_cast<const char*>(source.data());
+  char* const to = static_cast<char*>(destination.data());
   const bool from_device = device.Owns(from), to_device = device.Owns(to);
   if (from_device == source_expected_on_device && to_device == destination_expected_on_device) return false;
   if (from_device && to_device) {
@@ -92,7 +92,7 @@ void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* d
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
   if (CopyByAddress(**acquired, *cpu_tensor, false, *device_tensor, true, done)) return;
-  (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
+  (*acquired)->CopyToDeviceAsync(cpu_tensor->data(), AddressOf(*device_tensor), bytes,
                                  WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
 }
 
@@ -103,7 +103,7 @@ void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, absl::
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
   if (CopyByAddress(**acquired, *device_tensor, true, *cpu_tensor, false, done)) return;
-  (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
+  (*acquired)->CopyToHost(AddressOf(*device_tensor), static_cast<char*>(cpu_tensor->data()), bytes,
                           WhileHolding(*device_tensor, *cpu_tensor, std::move(done)));
 }
 

@@ -24,7 +24,7 @@ class HostPool;
 
 // Device address of `tensor`'s data; 0 for a tensor without bytes. The tensor must be in HPU memory.
 inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
-  return tensor.TotalBytes() == 0 ? 0 : reinterpret_cast<hal::DeviceAddress>(tensor.tensor_data().data());
+  return tensor.TotalBytes() == 0 ? 0 : reinterpret_cast<hal::DeviceAddress>(tensor.data());
 }
 
 // Acquired at first use and never destroyed, because TensorFlow may still free tensors while the process ends. Shared

@@ -49,8 +49,8 @@ absl::Status ElementMemory::Copy(const Tensor& source, int64_t from, Tensor* des
   if (count == 0) return absl::OkStatus();
   if (tensorflow::DataTypeCanUseMemcpy(dtype_)) {
     const uint64_t size = tensorflow::DataTypeSize(dtype_);
-    return CopyBytes(source.tensor_data().data() + from * size,
-                     const_cast<char*>(destination->tensor_data().data()) + to * size, count * size);
+    return CopyBytes(static_cast<const char*>(source.data()) + from * size,
+                     static_cast<char*>(destination->data()) + to * size, count * size);
   }
   if (dtype_ != tensorflow::DT_VARIANT) return NoSuchElements(*context_, dtype_);
   std::copy_n(source.unaligned_flat<Variant>().data() + from, count,
@@ -72,7 +72,7 @@ absl::Status ElementMemory::Clear(Tensor* tensor, int64_t from, int64_t count) c
   if (count == 0) return absl::OkStatus();
   if (tensorflow::DataTypeCanUseMemcpy(dtype_)) {
     const uint64_t size = tensorflow::DataTypeSize(dtype_);
-    char* const begin = const_cast<char*>(tensor->tensor_data().data()) + from * size;
+    char* const begin = static_cast<char*>(tensor->data()) + from * size;
     if (device_->Owns(begin)) {
       return device_->compute().Fill(reinterpret_cast<hal::DeviceAddress>(begin), 0, count * size);
     }
@@ -84,7 +84,7 @@ absl::Status ElementMemory::Clear(Tensor* tensor, int64_t from, int64_t count) c
   return absl::OkStatus();
 }
 
-bool ElementMemory::OnDevice(const Tensor& tensor) const { return device_->Owns(tensor.tensor_data().data()); }
+bool ElementMemory::OnDevice(const Tensor& tensor) const { return device_->Owns(tensor.data()); }
 
 absl::StatusOr<Tensor> ElementMemory::InPlace(const Tensor& tensor) const {
   if (!tensorflow::DataTypeCanUseMemcpy(dtype_) || tensor.TotalBytes() == 0) return tensor;

@@ -14,7 +14,7 @@ absl::Status CopyToNewHostTensor(absl::string_view op, ProcessDevice& device, co
                                                      " bytes of host memory for the input; free host memory, or pass "
                                                      "the input in smaller parts"));
   }
-  device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
+  device.CopyToHost(AddressOf(source), static_cast<char*>(destination->data()), source.TotalBytes(),
                     std::move(arrived));
   return absl::OkStatus();
 }

@@ -96,7 +96,7 @@ absl::Status TensorFlowKernel::TakeResult(const tensorflow::OpKernel& op, const 
                         : absl::StrCat(tensorflow::DataTypeString(made->dtype()), " ", made->shape().DebugString()),
         ", expected ", tensorflow::DataTypeString(result.dtype), " ", result.shape.DebugString(), "; report a bug"));
   }
-  const char* data = made->tensor_data().data();
+  const void* data = made->data();
   if (memory.bytes > 0 && data != memory.data) std::memcpy(memory.data, data, memory.bytes);
   return absl::OkStatus();
 }

@@ -62,7 +62,7 @@ class Run {
         Arrived(std::move(status));
       });
     }
-    if (input.TotalBytes() == 0 || !device_.Owns(input.tensor_data().data())) {
+    if (input.TotalBytes() == 0 || !device_.Owns(input.data())) {
       inputs_[i] = input;
       return Arrived(absl::OkStatus());
     }
@@ -117,7 +117,7 @@ class Run {
     if (output == nullptr) allocated = context_->allocate_output(0, outputs[0].shape(), &output);
     if (!allocated.ok() || output->TotalBytes() == 0) return End(allocated);
     const uint64_t bytes = output->TotalBytes();
-    const void* source = outputs[0].tensor_data().data();
+    const void* source = outputs[0].data();
     device_.CopyToDeviceAsync(source, AddressOf(*output), bytes,
                               [this, held = outputs[0]](absl::Status status) { End(std::move(status)); });
   }

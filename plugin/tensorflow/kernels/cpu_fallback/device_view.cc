@@ -29,7 +29,7 @@ class ViewBuffer : public tensorflow::TensorBuffer {
 
 // Makes the compute stream wait for pending copies to the tensor's memory.
 absl::Status OrderAfterCopies(ProcessDevice& device, const Tensor& tensor) {
-  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return absl::OkStatus();
+  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.data())) return absl::OkStatus();
   return device.OrderAfterCopies(AddressOf(tensor), tensor.TotalBytes(), device.compute());
 }
 
@@ -72,14 +72,13 @@ absl::Status DeviceView::WaitForEarlierUsers(const std::vector<Tensor>& tensors)
 
 void DeviceView::Write(const Tensor& from, const Tensor& to) const {
   if (to.TotalBytes() == 0) return;
-  std::memcpy(view_->HostAddressOf(AddressOf(to)), from.tensor_data().data(), to.TotalBytes());
+  std::memcpy(view_->HostAddressOf(AddressOf(to)), from.data(), to.TotalBytes());
 }
 
 bool DeviceView::Contains(const Tensor& tensor) const {
   if (tensor.TotalBytes() == 0) return false;
   const hal::DeviceAddress base = device_->memory().address();
-  return reinterpret_cast<uintptr_t>(tensor.tensor_data().data()) -
-             reinterpret_cast<uintptr_t>(view_->HostAddressOf(base)) <
+  return reinterpret_cast<uintptr_t>(tensor.data()) - reinterpret_cast<uintptr_t>(view_->HostAddressOf(base)) <
          device_->memory().size();
 }
 

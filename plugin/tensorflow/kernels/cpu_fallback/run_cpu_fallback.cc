@@ -83,15 +83,13 @@ class CpuFallbackRun {
   }
 
   static bool IsChanged(const Borrowed& entry, const Tensor& value) {
-    if (entry.viewed != nullptr && value.tensor_data().data() == entry.viewed) return false;
+    if (entry.viewed != nullptr && value.data() == entry.viewed) return false;
     const Tensor& old = *entry.variable->tensor();
     if (value.shape() != old.shape() || value.dtype() != old.dtype()) return true;
     return entry.bytes ? value.tensor_data() != *entry.bytes : !value.SharesBufferWith(entry.before);
   }
 
-  bool CanView(const Tensor& tensor) const {
-    return view_ && tensor.TotalBytes() > 0 && device_.Owns(tensor.tensor_data().data());
-  }
+  bool CanView(const Tensor& tensor) const { return view_ && tensor.TotalBytes() > 0 && device_.Owns(tensor.data()); }
 
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
     if (CanView(tensor)) return view_->Of(tensor, DeviceView::Access::kRead);
@@ -114,7 +112,7 @@ class CpuFallbackRun {
       view_->Write(from, to);
       return absl::OkStatus();
     }
-    return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
+    return device_.CopyToDevice(from.data(), AddressOf(to), from.TotalBytes());
   }
 
   // Returns the handle of a temporary variable with the value of input `i`. Inputs that name the same variable share
@@ -136,7 +134,8 @@ class CpuFallbackRun {
     TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(variable->is_initialized ? &entry.before : nullptr,
                                                            tensorflow::HandleFromInput(context_, i)));
     if (variable->is_initialized && IsOwnedByTemporary(*variable->tensor(), entry.before)) {
-      entry.bytes = std::string(entry.before.tensor_data());
+      // An element without plain bytes, such as a string, counts as changed.
+      if (tensorflow::DataTypeCanUseMemcpy(entry.before.dtype())) entry.bytes = std::string(entry.before.tensor_data());
       entry.before = Tensor();
     }
     borrowed_.push_back(std::move(entry));
@@ -146,7 +145,7 @@ class CpuFallbackRun {
   // Lets kernels overwrite the value in device memory, as they do in the memory of a CPU device.
   absl::StatusOr<Tensor> BorrowInPlace(int i, Borrowed entry) {
     const Tensor value = view_->Of(*entry.variable->tensor(), DeviceView::Access::kWrite);
-    entry.viewed = value.tensor_data().data();
+    entry.viewed = value.data();
     TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(&value, tensorflow::HandleFromInput(context_, i)));
     borrowed_.push_back(std::move(entry));
     return borrowed_.back().temporary.handle;
@@ -162,8 +161,8 @@ class CpuFallbackRun {
       if (!entry.changed) continue;
       const Tensor& current = *entry.variable->tensor();
       entry.in_place = entry.variable->is_initialized && current.dtype() == value.dtype() &&
-                       current.shape() == value.shape() && current.RefCountIsOne() &&
-                       device_.Owns(current.tensor_data().data()) && !(view_ && view_->Contains(value));
+                       current.shape() == value.shape() && current.RefCountIsOne() && device_.Owns(current.data()) &&
+                       !(view_ && view_->Contains(value));
       if (entry.in_place || value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
         entry.after = value;
       } else {
@@ -229,10 +228,9 @@ class CpuFallbackRun {
 }  // namespace
 
 absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
-  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return tensor;
+  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.data())) return tensor;
   Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
-  TF_RETURN_IF_ERROR(
-      device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
+  TF_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(copy.data()), tensor.TotalBytes()));
   return copy;
 }
 

@@ -15,7 +15,7 @@ using tensorflow::Tensor;
 using Use = std::function<void(absl::StatusOr<std::vector<Tensor>>)>;
 
 bool IsInDeviceMemory(ProcessDevice& device, const Tensor& tensor) {
-  return tensor.TotalBytes() > 0 && device.Owns(tensor.tensor_data().data());
+  return tensor.TotalBytes() > 0 && device.Owns(tensor.data());
 }
 
 // Copies of a kernel's inputs. Thread safe.

@@ -67,7 +67,7 @@ std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const IndexedO
 
 template <typename T>
 bool AllBelow(const Tensor& indices, const std::vector<int64_t>& bounds, IndexedOp::Kind kind) {
-  const T* data = reinterpret_cast<const T*>(indices.tensor_data().data());
+  const T* data = reinterpret_cast<const T*>(indices.data());
   const int64_t count = indices.NumElements();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t bound = bounds.size() == 1 ? bounds[0] : bounds[i % bounds.size()];

@@ -40,7 +40,7 @@ class WhereKernel : public tensorflow::OpKernel {
     const trace::Scope traced(trace::Lane::kCpuFallback, name());
     TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     TF_ASSIGN_OR_RETURN(const Tensor flags, CopyToHost(context, *device, condition));
-    const int64_t found = CountTrue(flags.tensor_data().data(), flags.NumElements());
+    const int64_t found = CountTrue(flags.data(), flags.NumElements());
     Tensor* output = nullptr;
     TF_RETURN_IF_ERROR(context->allocate_output(0, {found, rank}, &output));
     TF_RETURN_IF_ERROR(WriteCoordinates(context, *device, flags, *output));
@@ -59,8 +59,7 @@ class WhereKernel : public tensorflow::OpKernel {
 
   static absl::StatusOr<Tensor> CopyToHost(OpKernelContext* context, ProcessDevice& device, const Tensor& tensor) {
     TF_ASSIGN_OR_RETURN(Tensor host, AllocateOnHost(context, tensor));
-    TF_RETURN_IF_ERROR(
-        device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(host.tensor_data().data()), tensor.TotalBytes()));
+    TF_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(host.data()), tensor.TotalBytes()));
     return host;
   }
 
@@ -70,9 +69,9 @@ class WhereKernel : public tensorflow::OpKernel {
     std::shared_ptr<void> memory = device.host_pool().Allocate(output.TotalBytes());
     if (memory != nullptr) return WriteInParts(device, flags, output, std::move(memory));
     TF_ASSIGN_OR_RETURN(Tensor coordinates, AllocateOnHost(context, output));
-    WriteWhereIndices(flags.tensor_data().data(), flags.shape().dim_sizes(), 0, flags.NumElements(),
+    WriteWhereIndices(flags.data(), flags.shape().dim_sizes(), 0, flags.NumElements(),
                       coordinates.flat<int64_t>().data());
-    return device.CopyToDevice(coordinates.tensor_data().data(), AddressOf(output), output.TotalBytes());
+    return device.CopyToDevice(coordinates.data(), AddressOf(output), output.TotalBytes());
   }
 
   // Writes through `memory`, an allocation of the host pool. Each part is copied while the next part is computed.
@@ -86,7 +85,7 @@ class WhereKernel : public tensorflow::OpKernel {
     uint64_t copied = 0;
     for (int64_t begin = 0; begin < count; begin += kFlags) {
       const int64_t end = std::min(begin + kFlags, count);
-      next = WriteWhereIndices(flags.tensor_data().data(), sizes, begin, end, next);
+      next = WriteWhereIndices(flags.data(), sizes, begin, end, next);
       char* const source = static_cast<char*>(memory.get()) + copied;
       const uint64_t bytes = reinterpret_cast<char*>(next) - source;
       if (bytes < kCopiedBytes && (end < count || bytes == 0)) continue;

@@ -133,7 +133,7 @@ class LaunchFrame {
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
       const Tensor& value = Argument(i);
       if (value.TotalBytes() == 0) continue;
-      if (!device_.Owns(value.tensor_data().data())) {
+      if (!device_.Owns(value.data())) {
         packed_bytes += Align(ArgumentBytes(i, value));
       } else if (ArgumentBytes(i, value) == value.TotalBytes()) {
         storage_->arguments[i] = AddressOf(value);
@@ -173,7 +173,7 @@ class LaunchFrame {
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
       const Tensor& value = Argument(i);
       if (storage_->arguments[i] != 0 || value.TotalBytes() == 0) continue;
-      std::memcpy(storage_->packed.data() + offset, value.tensor_data().data(), value.TotalBytes());
+      std::memcpy(storage_->packed.data() + offset, value.data(), value.TotalBytes());
       storage_->arguments[i] = base + offset;
       offset += Align(ArgumentBytes(i, value));
     }
@@ -268,7 +268,7 @@ class LaunchFrame {
     const uint64_t bytes = spec.spec.bytes;  // more than the tensor's if the recipe is bounded
     if (bytes == 0) return absl::OkStatus();
     if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
-        SupportsHostResult(device_, tensor.tensor_data().data(), bytes)) {
+        SupportsHostResult(device_, tensor.data(), bytes)) {
       storage_->results[result] = AddressOf(tensor);
       writes_to_host_ = true;
       return absl::OkStatus();
@@ -333,8 +333,8 @@ class LaunchFrame {
   absl::Status FetchHostResults() {
     if (writes_to_host_) TF_RETURN_IF_ERROR(WaitForHostResults(device_));
     for (HostResult& result : host_results_) {
-      TF_RETURN_IF_ERROR(device_.CopyToHostSync(result.source, const_cast<char*>(result.tensor.tensor_data().data()),
-                                                result.tensor.TotalBytes()));
+      TF_RETURN_IF_ERROR(
+          device_.CopyToHostSync(result.source, static_cast<char*>(result.tensor.data()), result.tensor.TotalBytes()));
     }
     return absl::OkStatus();
   }
@@ -416,7 +416,7 @@ absl::StatusOr<Tensor> CopyOf(const Tensor& constant, ProcessDevice& device, con
                                                      " of HPU memory for a constant; free tensors, or raise "
                                                      "HPU_MEMORY_MB on an emulated device"));
   }
-  TF_RETURN_IF_ERROR(device.CopyToDevice(constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
+  TF_RETURN_IF_ERROR(device.CopyToDevice(constant.data(), AddressOf(copy), copy.TotalBytes()));
   return copy;
 }
 

@@ -22,10 +22,10 @@ using tensorflow::Tensor;
 absl::StatusOr<Tensor> AtFunctionBorder(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const Tensor& tensor) {
   const bool stays = tensor.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(tensor.dtype());
-  if (stays || tensor.TotalBytes() == 0 || device.Owns(tensor.tensor_data().data())) return tensor;
+  if (stays || tensor.TotalBytes() == 0 || device.Owns(tensor.data())) return tensor;
   Tensor copy;
   TF_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
-  TF_RETURN_IF_ERROR(device.CopyToDevice(tensor.tensor_data().data(), AddressOf(copy), tensor.TotalBytes()));
+  TF_RETURN_IF_ERROR(device.CopyToDevice(tensor.data(), AddressOf(copy), tensor.TotalBytes()));
   return copy;
 }
 

@@ -4,13 +4,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "plugin/backends/emulator/codegen/launch_buffers.h"
 #include "plugin/backends/emulator/codegen/recipe_profile.h"
+#include "plugin/backends/emulator/codegen/thunks/stored_code.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
@@ -91,13 +88,7 @@ absl::Status Generate(std::unique_ptr<xla::HloModule> module, RecipeParts* parts
     HPU_ASSIGN_OR_RETURN(parts->slots.emplace_back(), SlotOf(buffer, parts->table, &parts->workspace_bytes));
   }
   parts->slots.push_back({BufferSlot::Source::kResultTable, 0, parts->table.results.size() * sizeof(void*)});
-  // Advice for the code generator. XLA's loader would report that the CPU does not have it.
-  xla::cpu::CompilationResultProto proto = code.proto();
-  std::string* const features = proto.mutable_target_machine_options()->mutable_features();
-  *features = absl::StrJoin(
-      absl::StrSplit(*features, ',', [](absl::string_view feature) { return !absl::StrContains(feature, "prefer-"); }),
-      ",");
-  parts->object = proto.SerializeAsString();
+  parts->object = StoredCode(code.proto());
   HPU_ASSIGN_OR_RETURN(parts->buffers, BuffersOf(code));
   return absl::OkStatus();
 }
