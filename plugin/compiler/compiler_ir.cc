@@ -15,6 +15,7 @@
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/backend.h"
+#include "plugin/program/hlo_ids.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/public/version.h"
 #include "tsl/platform/errors.h"
@@ -63,7 +64,8 @@ absl::StatusOr<xla::HloModuleProto> ParseModule(const std::string& bytes) {
 }
 
 absl::StatusOr<std::string> Print(const std::string& hlo, absl::string_view stage) {
-  TF_ASSIGN_OR_RETURN(const xla::HloModuleProto proto, ParseModule(hlo));
+  TF_ASSIGN_OR_RETURN(xla::HloModuleProto proto, ParseModule(hlo));
+  RenumberIds(&proto);  // the compiler may be of a newer XLA
   TF_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape, compat::ProgramShapeFromProto(proto.host_program_shape()));
   const xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/false);
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));

@@ -10,10 +10,12 @@
 #include "plugin/compiler/bounded_arguments.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/dynamic_shapes/bounded_shapes.h"
+#include "plugin/compiler/empty_loops.h"
 #include "plugin/compiler/full_precision.h"
 #include "plugin/compiler/marked_operations.h"
 #include "plugin/compiler/merged_arguments.h"
 #include "plugin/program/determinism.h"
+#include "plugin/program/hlo_ids.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
@@ -185,6 +187,8 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
   if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
   RequestFullPrecision(FullPrecision::FromSettings(), hlo);
   if (MarksOperation(kAttention)) TF_RETURN_IF_ERROR(MarkAttention(hlo));
+  RenumberIds(hlo);
+  RemoveEmptyLoops(hlo);
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));

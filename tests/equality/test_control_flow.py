@@ -46,6 +46,21 @@ def test_loop_without_a_turn() -> None:
     assert_same_graph(none, X, np.array(0, np.int32), clusters=False)
 
 
+def test_loops_whose_counter_starts_beyond_the_end() -> None:
+    """Among them, loops that start beyond the end by less than a step. XLA's newer releases would run them once."""
+    up, down = (tf.less, tf.less_equal), (tf.greater, tf.greater_equal)
+
+    def turns(x: tf.Tensor) -> tf.Tensor:
+        def run(compare: Callable[[object, object], tf.Tensor], first: int, step: int) -> tf.Tensor:
+            return tf.while_loop(lambda i, _: compare(i, 3), lambda i, y: (i + step, y + x), (first, x))[1]
+
+        loops = [run(compare, first, step) for compare in up for first in (2, 3, 4, 5) for step in (1, 2, 3)]
+        loops += [run(compare, first, -step) for compare in down for first in (1, 2, 3, 4) for step in (1, 2, 3)]
+        return tf.stack(loops)
+
+    assert_same_graph(turns, np.float32(1))
+
+
 def test_nested_loops() -> None:
     def nested(x: tf.Tensor, w: tf.Tensor, n: tf.Tensor) -> tf.Tensor:
         def inner(y: tf.Tensor, turns: tf.Tensor) -> tf.Tensor:

@@ -122,17 +122,6 @@ TEST(RecipeTest, AliasIgnoredByTheCode) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(computation, arguments));
 }
 
-// Even small buffers occupy whole cache lines, so that the next buffer begins at a multiple of 64.
-TEST(RecipeTest, BuffersAreCacheLineMultiples) {
-  XlaBuilder builder("products");
-  const XlaOp a = xla::Parameter(&builder, 0, Floats({5, 5}), "a");
-  const XlaOp product = xla::Dot(a, a);
-  xla::Tuple(&builder, {xla::Dot(product, xla::Dot(product, a))});
-  auto parts = CompileParts(ProgramOf(builder.Build().value()));
-  ASSERT_TRUE(parts.ok()) << parts.status();
-  EXPECT_EQ(parts->workspace_bytes, 2 * 128);
-}
-
 // Results that begin in the middle of a cache line: the rest of the line may belong to another buffer.
 TEST(RecipeTest, WritesNothingBesideResults) {
   auto recipe = Compiled(SumAndProduct(5));

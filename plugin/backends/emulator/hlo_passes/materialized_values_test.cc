@@ -130,7 +130,7 @@ std::pair<int64_t, int64_t> RoundsAndReshapes(const xla::XlaComputation& computa
 
 TEST(MaterializedValues, RoundedOnceAndNotReshapedElementByElement) {
   const auto [rounds_without, reshapes_without] = RoundsAndReshapes(Rounded(512), /*keep=*/false);
-  EXPECT_GT(rounds_without, 1);
+  EXPECT_GE(rounds_without, 1);  // more than once in older releases of XLA
   EXPECT_GT(reshapes_without, 0);
   EXPECT_EQ(RoundsAndReshapes(Rounded(512), /*keep=*/true), std::pair(int64_t{1}, int64_t{0}));
   const xla::XlaComputation computation = Rounded(512);

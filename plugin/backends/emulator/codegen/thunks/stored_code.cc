@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "xla/backends/cpu/runtime/thunk.pb.h"
@@ -45,10 +41,9 @@ void Normalize(Message* message) {
 std::string StoredCode(xla::cpu::CompilationResultProto result) {
   result.mutable_hlo_module()->mutable_hlo_module()->clear_id();
   for (xla::cpu::ThunkProto& thunk : *result.mutable_thunk_sequence()->mutable_thunks()) Normalize(&thunk);
-  // Advice for the code generator. XLA's loader would report that the CPU does not have it.
-  std::string* const features = result.mutable_target_machine_options()->mutable_features();
-  const auto is_ability = [](absl::string_view feature) { return !absl::StrContains(feature, "prefer-"); };
-  *features = absl::StrJoin(absl::StrSplit(*features, ',', is_ability), ",");
+  // The recipe's target already says which CPUs can run the code. XLA's loader would add advice for its code generator,
+  // and report it as features that this CPU lacks.
+  result.mutable_target_machine_options()->clear_features();
   std::string bytes;
   tsl::SerializeToStringDeterministic(result, &bytes);
   return bytes;
