@@ -48,11 +48,11 @@ compiles() { echo "$1" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
 candidates() {
   local name
   if [ -n "${BASE_PYTHON:-}" ]; then echo "$BASE_PYTHON"; return; fi
-  for name in python3.11 python3.10 python3.9 python3; do type -aP "$name" || true; done
+  for name in python3.11 python3.10 python3.9 python3.13 python3.12 python3; do type -aP "$name" || true; done
 }
 
 supported() {
-  "$1" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 12))' >/dev/null 2>&1
+  "$1" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 14))' >/dev/null 2>&1
 }
 
 # Debian and Ubuntu ship ensurepip in a separate package (python3-venv).
@@ -77,8 +77,8 @@ find_or_install_python() {
     if may_install; then as_root apt-get update -qq || true; fi
     # The system's version comes first, because Ubuntu 22.04 has only release candidates of newer versions.
     own=$(apt-cache show python3 2>/dev/null | sed -n 's/^Version: \(3\.[0-9]*\).*/\1/p' | head -n 1)
-    for version in $own 3.11 3.10 3.9; do
-      [[ $version =~ ^3\.(9|10|11)$ ]] || continue
+    for version in $own 3.11 3.10 3.9 3.13 3.12; do
+      [[ $version =~ ^3\.(9|1[0-3])$ ]] || continue
       if apt-cache show "python$version-venv" >/dev/null 2>&1; then
         install_packages "python$version" "python$version-venv" >&2
         break
@@ -88,7 +88,7 @@ find_or_install_python() {
   first_that usable
 }
 
-# For a machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, downloads a supported Python and prints its
+# For a machine whose only Python is too new: uv, from PyPI, downloads a supported Python and prints its
 # path. python -m venv creates the environment, because uv would fetch pip without pip's proxy and certificate settings.
 fetched_python() {
   local uv python
@@ -106,8 +106,7 @@ fetched_python() {
 make_venv() {
   local python
   python=$(find_or_install_python) || { [ -z "${BASE_PYTHON:-}" ] && python=$(fetched_python "$1.uv"); } ||
-    fail "needs Python 3.9, 3.10 or 3.11 with its venv module: Debian 12: sudo apt-get install python3-venv;" \
-      "Ubuntu 24.04: sudo add-apt-repository ppa:deadsnakes/ppa && sudo apt-get install python3.11-venv;" \
+    fail "needs Python 3.9 to 3.13 with its venv module: Debian, Ubuntu: sudo apt-get install python3-venv;" \
       "elsewhere: install Python 3.11, then run BASE_PYTHON=/path/to/python3.11 make"
   echo "setup: virtual environment $1 of $("$python" --version) ($python)"
   "$python" -m venv "$1"
