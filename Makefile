@@ -2,13 +2,16 @@
 #
 # Set-up runs once and writes to .venv and build/. To use an existing environment without installing packages, run:
 # make test PYTHON=/path/to/python
+# TF=2.21.0 selects a TensorFlow release. A release that .venv does not have gets an environment and a build of its own.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-VENV ?= .venv
-BUILD ?= build
+TF ?=
+OWN := $(addprefix -,$(filter-out $(shell cat .venv/.packages 2> /dev/null),$(TF)))
+VENV ?= .venv$(OWN)
+BUILD ?= build$(OWN)
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
@@ -43,6 +46,7 @@ TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
 # Tools that pip installed beside the interpreter precede the system's tools.
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
 export PYTHONPATH := $(CURDIR)
+export BUILD  # for tests of what is built beside the plugin
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files --cached --others --exclude-standard 'plugin/*.cc' 'plugin/*.h')
 
@@ -93,18 +97,22 @@ $(SYSTEM_BENCH): tools/setup.sh | $(SYSTEM_TESTS)
 	@mkdir -p $(VENV) && tools/setup.sh bench && touch $@
 
 $(VENV)/bin/python:
-	@tools/setup.sh venv $(VENV)
+	@TF=$(TF) tools/setup.sh venv $(VENV)
 
 $(CARD_PLUGIN): requirements/card.txt | $(PACKAGES)
 	$(PYTHON) -m pip install -q --disable-pip-version-check --retries 1 --no-deps --target $@ -r requirements/card.txt
 	@touch $@
 
 # The .pth file makes the source tree the installed package, so Python imports the files built here.
-$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt requirements/no_deps.txt | $(SYSTEM) $(VENV)/bin/python
-	$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/dev.txt
-	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/no_deps.txt
-	@$(PYTHON) tools/link_tree.py
-	@touch $@
+REQUIREMENTS := requirements/build.txt requirements/dev.txt requirements/no_deps.txt $(wildcard requirements/tensorflow-*/*.txt)
+$(PACKAGES): $(REQUIREMENTS) | $(SYSTEM) $(VENV)/bin/python
+	@release=$(or $(TF),$$($(PYTHON) tools/find_tensorflow.py --default)); \
+	own=requirements/tensorflow-$$release; \
+	pip="$(PYTHON) -m pip install -q --disable-pip-version-check"; \
+	$$pip -r requirements/dev.txt -r $$own/dev.txt; \
+	$$pip --no-deps -r requirements/no_deps.txt -r $$own/no_deps.txt; \
+	$(PYTHON) tools/link_tree.py; \
+	echo "$$release" > $@
 
 $(BUILD)/build.ninja: | $(PACKAGES) $(SYSTEM)
 	@$(CMAKE) -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
@@ -202,10 +210,15 @@ generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, op_fa
 	@$(MAKE) --no-print-directory build
 	$(PYTHON) tools/generate_op_pages.py --tree
 
-# scikit-build-core reuses the objects in $(BUILD). auditwheel needs Python 3.10 or 3.11; the wheel also supports 3.9.
-wheel: build ## build dist/hpu_tensorflow-*.whl for Ubuntu 22.04, Debian 12 and newer systems
+# The wheel has the plugin of each release. scikit-build-core reuses the objects in $(BUILD) for one of them, and copies
+# the others. auditwheel needs Python 3.10 or newer; the wheel also supports 3.9.
+RELEASES := 2.15.1 2.21.0
+wheel: ## build dist/hpu_tensorflow-*.whl for Ubuntu 22.04, Debian 12 and newer systems
+	@for release in $(RELEASES); do $(MAKE) --no-print-directory build TF=$$release; done
 	@rm -rf $(BUILD)/wheel
-	SKBUILD_BUILD_DIR=$(BUILD) $(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w $(BUILD)/wheel .
+	@others=$$(ls -d $(CURDIR)/habana_frameworks/tensorflow/lib/habana_device.so.* | grep -v "\.so\.$$(cat $(PACKAGES))$$" | paste -sd ';'); \
+	SKBUILD_BUILD_DIR=$(BUILD) $(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w $(BUILD)/wheel \
+	  --config-settings="cmake.define.HPU_OTHER_PLUGINS=$$others" .
 	@wheel=$$($(PYTHON) -m tools.wheel.repair $(BUILD)/wheel/*.whl --directory dist) && $(PYTHON) -m tools.wheel.check "$$wheel"
 
 test-wheel: wheel ## install the wheel outside the tree, train with it

@@ -22,6 +22,6 @@ target_link_options(hpu_remote PRIVATE "-Wl,--version-script=${version_script}" 
 set_target_properties(hpu_remote PROPERTIES LINK_DEPENDS "${version_script}")
 add_dependencies(habana_device hpu_remote)
 install(TARGETS hpu_remote LIBRARY DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)
-# For Python clients: the message modules and the protocol definition.
-install(FILES "${proto_python_dir}/hpu/device/v1/device_pb2.py" "${proto_python_dir}/hpu/serve/v1/control_pb2.py" "${CMAKE_SOURCE_DIR}/proto/hpu/device/v1/device.proto"
-  DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)
+# For clients of other languages: the protocol's definition.
+install(FILES "${CMAKE_SOURCE_DIR}/proto/hpu/device/v1/device.proto" DESTINATION habana_frameworks/tensorflow/lib
+  COMPONENT plugin)

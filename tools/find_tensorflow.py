@@ -1,6 +1,7 @@
 """Prints the version and the directory of the installed TensorFlow, one per line, without importing it.
 
-Searches this interpreter's site-packages in addition to sys.path, because pip's isolated builds hide site-packages.
+With --default, prints the release that this Python is set up with if nobody chooses one. Searches this interpreter's
+site-packages in addition to sys.path, because pip's isolated builds hide site-packages.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ PREFERRED = RELEASES["release_for_python"]().version
 
 
 def main() -> int:
+    if sys.argv[1:] == ["--default"]:
+        print(PREFERRED)
+        return 0
     paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
     for distribution in importlib.metadata.distributions(path=paths):
         if distribution.metadata["Name"].lower().replace("_", "-") not in ("tensorflow", "tensorflow-cpu"):

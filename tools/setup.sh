@@ -4,7 +4,8 @@
 #   setup.sh tests          GoogleTest, and openssl for certificates
 #   setup.sh bench          Google Benchmark
 #   setup.sh mpi            Open MPI
-#   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
+#   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python;
+#                           $TF, if set, is the TensorFlow release that must have a package for it)
 # Installs missing system packages as root, or with sudo if sudo needs no password. Otherwise prints the apt-get command.
 set -euo pipefail
 
@@ -43,16 +44,25 @@ install_tests() {
 
 compiles() { echo "$1" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
 
+# The minor versions of Python 3 that $TF, or any release, has a package for, best first
+# (habana_frameworks/tensorflow/_internal/releases.py).
+case "${TF:-}" in
+  2.15.1) minors=(11 10 9) ;;
+  2.21.0) minors=(12 13 11 10) ;;
+  "") minors=(11 10 9 13 12) ;;
+  *) fail "no support for TensorFlow $TF: TF may be 2.15.1 or 2.21.0" ;;
+esac
+
 # Prints candidate interpreters, best first. Searches all of PATH, because the first match may be a shim that hides the
 # real interpreter.
 candidates() {
   local name
   if [ -n "${BASE_PYTHON:-}" ]; then echo "$BASE_PYTHON"; return; fi
-  for name in python3.11 python3.10 python3.9 python3.13 python3.12 python3; do type -aP "$name" || true; done
+  for name in "${minors[@]/#/python3.}" python3; do type -aP "$name" || true; done
 }
 
 supported() {
-  "$1" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 14))' >/dev/null 2>&1
+  "$1" -c 'import sys; v, *minors = sys.argv; sys.exit(str(sys.version_info[1]) not in minors)' "${minors[@]}" >/dev/null 2>&1
 }
 
 # Debian and Ubuntu ship ensurepip in a separate package (python3-venv).
@@ -77,8 +87,8 @@ find_or_install_python() {
     if may_install; then as_root apt-get update -qq || true; fi
     # The system's version comes first, because Ubuntu 22.04 has only release candidates of newer versions.
     own=$(apt-cache show python3 2>/dev/null | sed -n 's/^Version: \(3\.[0-9]*\).*/\1/p' | head -n 1)
-    for version in $own 3.11 3.10 3.9 3.13 3.12; do
-      [[ $version =~ ^3\.(9|1[0-3])$ ]] || continue
+    for version in $own "${minors[@]/#/3.}"; do
+      [[ " ${minors[*]/#/3.} " == *" $version "* ]] || continue
       if apt-cache show "python$version-venv" >/dev/null 2>&1; then
         install_packages "python$version" "python$version-venv" >&2
         break
@@ -99,15 +109,15 @@ fetched_python() {
     python3 -m venv "$1" && "$1/bin/pip" -q --disable-pip-version-check install uv >&2 || return 1
     uv=$1/bin/uv
   fi
-  echo "setup: no supported Python found; downloading Python 3.11 with uv" >&2
-  UV_SYSTEM_CERTS=1 "$uv" python install 3.11 && "$uv" python find --managed-python 3.11
+  echo "setup: no supported Python found; downloading Python 3.${minors[0]} with uv" >&2
+  UV_SYSTEM_CERTS=1 "$uv" python install "3.${minors[0]}" && "$uv" python find --managed-python "3.${minors[0]}"
 }
 
 make_venv() {
   local python
   python=$(find_or_install_python) || { [ -z "${BASE_PYTHON:-}" ] && python=$(fetched_python "$1.uv"); } ||
-    fail "needs Python 3.9 to 3.13 with its venv module: Debian, Ubuntu: sudo apt-get install python3-venv;" \
-      "elsewhere: install Python 3.11, then run BASE_PYTHON=/path/to/python3.11 make"
+    fail "needs Python ${minors[*]/#/3.} with its venv module: Debian, Ubuntu: sudo apt-get install python3-venv;" \
+      "elsewhere: install Python 3.${minors[0]}, then run BASE_PYTHON=/path/to/python3.${minors[0]} make"
   echo "setup: virtual environment $1 of $("$python" --version) ($python)"
   "$python" -m venv "$1"
 }

@@ -16,8 +16,14 @@ _FLAVOURS = (*_RELEASED, "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensor
 
 
 def release() -> releases.Release:
-    """Returns the TensorFlow release of this environment: of the built plugins, one for this Python."""
+    """Returns the TensorFlow release of this environment: of the built plugins, that of the installed one, or one for
+    this Python.
+    """
     built = [found for found in map(releases.release_of, sorted(built_for())) if found is not None]
+    installed = installed_tensorflow().values()
+    for found in built:
+        if found.version in installed:
+            return found
     minor = sys.version_info[1]
     return next((found for found in built if minor in found.pythons), (built or [releases.release_for_python()])[0])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 _logger = logging.getLogger(__name__)
 

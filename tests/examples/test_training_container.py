@@ -43,7 +43,7 @@ def test_the_instructions_are_complete() -> None:
 
 def test_what_it_copies_is_in_the_build_context() -> None:
     sources = [source for arguments in arguments_of("COPY") for source in arguments.split()[:-1]]
-    assert sources == ["requirements/run.txt", "dist/hpu_tensorflow-*.whl", "examples"]
+    assert sources == ["requirements/tensorflow-2.15.1/run.txt", "dist/hpu_tensorflow-*.whl", "examples"]
     for source in sources:
         wheel = source.replace("*", "0.2.0-py3-none-manylinux_2_35_x86_64")
         assert not is_ignored(wheel), source
@@ -114,7 +114,7 @@ def test_the_steps_train_in_a_folder(wheel: pathlib.Path, tmp_path: pathlib.Path
         pytest.skip(f"needs {lacking}")
     # Only this machine has pip's settings and certificates, so pip downloads outside the folder.
     root = tmp_path / "root"
-    requirements = ["-r", str(ROOT / "requirements" / "run.txt"), str(wheel)]
+    requirements = ["-r", str(ROOT / "requirements" / "tensorflow-2.15.1" / "run.txt"), str(wheel)]
     options = ["--only-binary=:all:", "--python-version=3.11", f"--dest={root / 'packages'}"]
     run([sys.executable, "-m", "pip", "download", "-q", *options, *requirements], timeout=1800)
     context = tmp_path / "context"

@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import habana_frameworks.tensorflow as htf
 from habana_frameworks.tensorflow import explanation, statistics
+from habana_frameworks.tensorflow._internal.messages import report_pb2
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import collect
-from habana_frameworks.tensorflow.lib import report_pb2
 from tests.explain import explain_programs as programs
 from tests.support.processes import ROOT, call_to, run_with_tensorflow
 

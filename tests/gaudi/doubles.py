@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import pytest
 
-BUILD = pathlib.Path(__file__).parents[2] / "build"
+BUILD = pathlib.Path(__file__).parents[2] / os.environ.get("BUILD", "build")
 RELEASES = ("1.5", "1.18")
 
 

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from habana_frameworks.tensorflow import lib_utils
 from tests.support.processes import HIDE_TREE, ROOT, WARM_PYTHON, run, start
 
+VERSION = lib_utils.release().version
 Findings = list[dict[str, Any]]
 
 
@@ -47,7 +49,7 @@ def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
 def test_healthy() -> None:
     code, findings = doctor({"XLA_FLAGS": None, "TF_XLA_FLAGS": None}, python=sys.executable)
     assert code == 0
-    assert about(findings, "TensorFlow", "ok")[0]["data"]["built_for"] == ["2.15.1"]
+    assert about(findings, "TensorFlow", "ok")[0]["data"]["built_for"] == sorted(lib_utils.built_for())
     assert about(findings, "plugin loads", "ok")[0]["text"].startswith("0.2.0_")
     device = about(findings, "backend", "ok")[0]["data"]
     assert device.pop("compiler_target").startswith("emulator ")
@@ -71,7 +73,7 @@ def test_not_built(bare_package: pathlib.Path) -> None:
 
 
 def test_not_loadable(bare_package: pathlib.Path) -> None:
-    (bare_package / "habana_frameworks/tensorflow/lib/habana_device.so.2.15.1").write_text("nonsense")
+    (bare_package / f"habana_frameworks/tensorflow/lib/habana_device.so.{VERSION}").write_text("nonsense")
     code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
     assert code == 1
     assert "cannot be loaded" in about(findings, "plugin loads", "error")[0]["text"]
@@ -79,7 +81,7 @@ def test_not_loadable(bare_package: pathlib.Path) -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++ to build a library that crashes")
 def test_plugin_that_crashes(bare_package: pathlib.Path) -> None:
-    library = bare_package / "habana_frameworks/tensorflow/lib/habana_device.so.2.15.1"
+    library = bare_package / f"habana_frameworks/tensorflow/lib/habana_device.so.{VERSION}"
     source = "#include <cstdlib>\n__attribute__((constructor)) static void Crash() { std::abort(); }\n"
     command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)]
     subprocess.run(command, input=source, text=True, check=True)
@@ -215,7 +217,7 @@ def test_options_of_xla_in_nvidias_guide() -> None:
     assert not any("autotune" in note and "no effect" in note for note in notes)
     assert not any("auto_jit has" in note for note in notes), "an option of the other variable"
     warnings = {finding["text"]: finding["remedy"] for finding in about(findings, "settings", "warning")}
-    asked = "TF_XLA_FLAGS: TensorFlow 2.15.1 does not know --tf_xla_async_io_level, and ends the process"
+    asked = f"TF_XLA_FLAGS: TensorFlow {VERSION} does not know --tf_xla_async_io_level, and ends the process"
     assert warnings[asked] == "use HPU_COLLECTIVE_BUCKET_MB (docs/user/xla_options.md)"
-    text = "XLA_FLAGS: TensorFlow 2.15.1 does not know --xla_gpu_disable_ptxas_optimizations, and ends the process"
+    text = f"XLA_FLAGS: TensorFlow {VERSION} does not know --xla_gpu_disable_ptxas_optimizations, and ends the process"
     assert warnings[text].startswith("remove it. PTX is compiled by NVIDIA's tools")

@@ -17,7 +17,6 @@ EXAMPLES = (
     "errors",
     "_internal.flag_table",
     "_internal.version",
-    "lib.device_pb2",
 )
 
 
@@ -27,7 +26,7 @@ def test_the_examples_are_of_different_layers() -> None:
 
 def test_every_declared_layer_exists() -> None:
     prefixes = {prefix for layer in check_imports.LAYERS for prefix in layer} - {"*"}
-    assert prefixes - {f"{PACKAGE}.lib"} <= MODULES.keys()
+    assert prefixes <= MODULES.keys()
 
 
 @pytest.mark.parametrize("upper", range(len(EXAMPLES)))
@@ -67,7 +66,6 @@ def test_imports_are_found_wherever_they_stand(source: str, found: set[str]) -> 
         (f"from {PACKAGE} import (\n    statistics as s,\n    gone,\n)", [f"gone in {PACKAGE}"]),
         (f"    from {PACKAGE}.gone import anything", [f"module {PACKAGE}.gone"]),
         (f"from {PACKAGE} import HabanaEstimator\nfrom {PACKAGE}.errors import JobError", []),
-        (f"from {PACKAGE}.lib import device_pb2", []),
     ],
 )
 def test_names_that_do_not_exist_are_found_in_any_text(text: str, missing: list[str]) -> None:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from habana_frameworks.tensorflow import lib_utils
 from tests.python import load_programs as programs
 from tests.support.processes import ROOT, call_to, run_python, run_with_tensorflow
 
 PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
+VERSION = lib_utils.release().version
 
 
 @pytest.fixture
@@ -40,10 +42,11 @@ def test_tensorflow_initialised_before() -> None:
 
 def test_another_tensorflow_version() -> None:
     text = failure_of(call_to(programs.other_tensorflow_version))
+    built = ", ".join(sorted(lib_utils.built_for()))
     assert text.startswith(
-        "TensorFlowError: TensorFlow 2.16.2 is installed, but this build of hpu-tensorflow is for 2.15.1."
+        f"TensorFlowError: TensorFlow 2.16.2 is installed, but this build of hpu-tensorflow is for {built}."
     )
-    assert "pip install tensorflow-cpu==2.15.1" in text
+    assert f"pip install tensorflow-cpu=={VERSION}" in text
 
 
 def test_no_tensorflow() -> None:
@@ -52,13 +55,13 @@ def test_no_tensorflow() -> None:
 
 def test_plugin_not_built(bare_package: pathlib.Path) -> None:
     text = failure_of_tree(bare_package)
-    assert text.startswith("PluginNotFoundError: Cannot find Habana modules: no habana_device.so.2.15.1 in ")
+    assert text.startswith(f"PluginNotFoundError: Cannot find Habana modules: no habana_device.so.{VERSION} in ")
     assert str(bare_package / "habana_frameworks" / "tensorflow" / "lib") in text
     assert "pip install --force-reinstall hpu_tensorflow-….whl" in text and "hpu doctor" in text
 
 
 def test_plugin_not_loadable(bare_package: pathlib.Path) -> None:
-    library = bare_package / "habana_frameworks" / "tensorflow" / "lib" / "habana_device.so.2.15.1"
+    library = bare_package / "habana_frameworks" / "tensorflow" / "lib" / f"habana_device.so.{VERSION}"
     library.parent.mkdir()
     library.write_text("no library at all")
     text = failure_of_tree(bare_package)
@@ -141,7 +144,7 @@ def test_device_queries(hpu: str) -> None:
     assert 0 <= memory.in_use <= memory.peak <= memory.limit
     habana_device.synchronize()
     release, _, framework = version_getter.get_library_version().split("_")
-    assert (release, framework) == ("0.2.0", "tf2.15.1")
+    assert (release, framework) == ("0.2.0", f"tf{VERSION}")
 
 
 def test_device_type_is_a_setting() -> None:

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf import text_format
 
 from habana_frameworks.tensorflow import statistics
-from habana_frameworks.tensorflow.lib import report_pb2
+from habana_frameworks.tensorflow._internal.messages import report_pb2
 from tests.python import logs_programs as programs
 from tests.support.processes import call_to, run_with_tensorflow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from habana_frameworks.tensorflow import statistics
-from habana_frameworks.tensorflow.lib import report_pb2
+from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 EAGER = report_pb2.EagerCounters(recipes=3, compile_seconds=0.25, launches=7, host_runs=6, host_bytes=1024)
 

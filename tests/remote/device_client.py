@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 
 MIB = 1 << 20
 ALIGNMENT = 128

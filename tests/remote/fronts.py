@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
 from habana_frameworks.tensorflow._internal.serve.status import Code
 from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
-from habana_frameworks.tensorflow.lib import device_pb2
 from tests.remote import fake_fork_server
 from tests.remote.fake_fork_server import Order
 

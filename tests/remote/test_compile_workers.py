@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.servers import Server, descendants, wait_until
 from tests.remote.test_limits import PROGRAM, make_recipe
 from tests.remote.test_protocol import Client, Session, Stream

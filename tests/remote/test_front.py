@@ -15,13 +15,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve import front as front_module
 from habana_frameworks.tensorflow._internal.serve import session_process
 from habana_frameworks.tensorflow._internal.serve.settings import Limits
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
-from habana_frameworks.tensorflow.lib import device_pb2
 from tests.remote import fake_fork_server
 from tests.remote.fake_fork_server import Order
 from tests.remote.fronts import Client, front, session

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
 from habana_frameworks.tensorflow._internal.serve import groups
 from habana_frameworks.tensorflow._internal.serve.status import Code
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
 from tests.remote.fronts import Client, front, session
 
 IDENTITY = b"network:1"

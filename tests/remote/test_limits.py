@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 import pytest
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.servers import Server
 from tests.remote.test_protocol import Client, Session
 

@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.servers import Server, wait_until
 
 MEMORY = 1 << 20

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import grpc
 import pytest
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote import shared_memory_programs as programs
 from tests.remote.servers import Server, wait_until
 from tests.remote.test_protocol import MEMORY, Client, Session

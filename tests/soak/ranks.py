@@ -16,7 +16,7 @@ from typing import Any
 
 import grpc
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.device_client import MIB, Session
 
 OPERATIONS = ("all_reduce", "all_gather", "broadcast", "send")

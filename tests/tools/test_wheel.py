@@ -40,11 +40,11 @@ def test_a_complete_wheel_has_no_problems(tmp_path: pathlib.Path, files: dict[st
     report = check.check(wheels.write(tmp_path, files, TAG))
     assert report.problems == []
     assert report.versions["GLIBC"] == (2, 34)
-    assert {library.name for library in report.libraries} == {wheels.PLUGIN, wheels.REMOTE, wheels.COPIED}
+    assert {library.name for library in report.libraries} == {*wheels.PLUGINS, wheels.REMOTE, wheels.COPIED}
 
 
 @pytest.mark.parametrize(
-    "missing", [wheels.PLUGIN, wheels.REMOTE, "hpu_tensorflow.pth", f"{wheels.LIBRARIES}/device.proto"]
+    "missing", [*wheels.PLUGINS, wheels.REMOTE, "hpu_tensorflow.pth", f"{wheels.LIBRARIES}/device.proto"]
 )
 def test_a_missing_file_is_a_problem(tmp_path: pathlib.Path, files: dict[str, bytes], missing: str) -> None:
     (problem,) = problems(tmp_path, {name: data for name, data in files.items() if name != missing})

@@ -10,9 +10,12 @@ import subprocess
 import zipfile
 from collections.abc import Sequence
 
+from habana_frameworks.tensorflow._internal import releases
+
 INFORMATION = "hpu_tensorflow-1.0.dist-info"
 LIBRARIES = "habana_frameworks/tensorflow/lib"
-PLUGIN = f"{LIBRARIES}/habana_device.so.2.15.1"
+PLUGINS = tuple(f"{LIBRARIES}/habana_device.so.{release.version}" for release in releases.RELEASES)
+PLUGIN = PLUGINS[0]
 REMOTE = f"{LIBRARIES}/libhpu_remote.so"
 COPIED = "hpu_tensorflow.libs/libgrpc-0123abcd.so.29"
 METADATA = "Metadata-Version: 2.4\nName: hpu-tensorflow\nVersion: 1.0\nLicense-File: LICENSE\n\nText\n"
@@ -52,12 +55,12 @@ def contents(compiler: Compiler) -> dict[str, bytes]:
     libc = Compiler(compiler.directory / "system").library("libc.so.6", defines="old", version="GLIBC_2.34")
     plugin = compiler.library("plugin.so", [libc], calls="old")
     remote = compiler.library("libhpu_remote.so", [grpc])
-    built = ("report_pb2.py", "device_pb2.py", "control_pb2.py", "device.proto")
+    built = ("messages.binpb", "device.proto")
     return {
         **{f"{LIBRARIES}/{name}": b"" for name in built},
         "habana_frameworks/tensorflow/include/habanalabs/hpu_kernel.h": b"",
         "hpu_tensorflow.pth": b"",
-        PLUGIN: plugin.read_bytes(),
+        **{name: plugin.read_bytes() for name in PLUGINS},
         REMOTE: remote.read_bytes(),
         COPIED: grpc.read_bytes(),
         f"{INFORMATION}/licenses/LICENSE": b"",

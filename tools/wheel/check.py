@@ -14,6 +14,7 @@ import fnmatch
 import json
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = "habana_frameworks"
+_RELEASES = runpy.run_path(str(ROOT / PACKAGE / "tensorflow" / "_internal" / "releases.py"))["RELEASES"]
 Version = tuple[int, ...]
 
 # Versions of glibc 2.35 and of GCC 12's libstdc++ and libgcc, which Ubuntu 22.04 has. PEP 600 names a tag after glibc.
@@ -34,12 +36,10 @@ TENSORFLOW = ("libtensorflow_cc.so.2", "libtensorflow_framework.so.2")
 BUILT = (
     "hpu_tensorflow.pth",
     f"{PACKAGE}/tensorflow/include/habanalabs/hpu_kernel.h",
-    f"{PACKAGE}/tensorflow/lib/control_pb2.py",
     f"{PACKAGE}/tensorflow/lib/device.proto",
-    f"{PACKAGE}/tensorflow/lib/device_pb2.py",
-    f"{PACKAGE}/tensorflow/lib/habana_device.so.*",
+    *(f"{PACKAGE}/tensorflow/lib/habana_device.so.{release.version}" for release in _RELEASES),
     f"{PACKAGE}/tensorflow/lib/libhpu_remote.so",
-    f"{PACKAGE}/tensorflow/lib/report_pb2.py",
+    f"{PACKAGE}/tensorflow/lib/messages.binpb",
     "hpu_tensorflow-*.dist-info/entry_points.txt",
     "hpu_tensorflow-*.dist-info/licenses/LICENSE",
     "hpu_tensorflow-*.dist-info/licenses/third_party/*.txt",

@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TENSORFLOW = "tensorflow-cpu==2.15.1"
+_RELEASES = runpy.run_path(str(ROOT / "habana_frameworks" / "tensorflow" / "_internal" / "releases.py"))
+TENSORFLOW = f"tensorflow-cpu=={_RELEASES['release_for_python']().version}"
 _FIRST_PROGRAM = re.compile(r"<!-- block: file first\.py -->\n```python\n(.*?)```\n", re.DOTALL)
 _DEVICE = "/job:localhost/replica:0/task:0/device:HPU:0"
 _TIMEOUT = 1800  # seconds for one step; pip downloads 300 MB for TensorFlow

@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit
 from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 _MAX_REASON = 400
 # Ops that return the next element of a dataset.

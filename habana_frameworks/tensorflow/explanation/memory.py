@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow._internal.text import number, shortened, size,
 from habana_frameworks.tensorflow.explanation.times import RECORDING_BACKEND
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 _MAX_CLUSTERS = 4
 _MAX_ROWS = 10

@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 if TYPE_CHECKING:
     import tensorflow as tf
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 HPU = "/job:localhost/replica:0/task:0/device:HPU:0"
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -46,7 +46,7 @@ def run(graph: tf.compat.v1.GraphDef, name: str = "all", function: str = "") -> 
 def run_with(plugin: ctypes.CDLL, graph: bytes, name: str, function: str) -> PassResult:
     """Like run(), for a given plugin and a serialized graph."""
     data, report = _call(plugin, "hpu_run_graph_pass", graph, name, function)
-    return PassResult(data, c_api.parse(plugin, "GraphReport", report))
+    return PassResult(data, c_api.parse("GraphReport", report))
 
 
 def split(graph: tf.compat.v1.GraphDef, cluster: str, refused: list[str]) -> tuple[tf.compat.v1.GraphDef, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from habana_frameworks.tensorflow._internal.text import number, shortened, table
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 SETTING = "HPU_EMULATOR_PROFILE"
 RECORDING_BACKEND = "emulator"

@@ -33,7 +33,7 @@ def describe(backend: str) -> Any:
     try:
         import grpc
 
-        from habana_frameworks.tensorflow.lib import device_pb2
+        from habana_frameworks.tensorflow._internal.messages import device_pb2
     except ImportError as error:
         raise UnavailableError(
             f"{error}; reading a device server requires grpcio, protobuf and a build with gRPC (docs/user/remote.md)"

@@ -21,4 +21,4 @@ def call(name: str, *arguments: Any) -> bytes:
 
 def parse(kind: str, data: bytes) -> Any:
     """Parses a result of call() as a message of proto/hpu/report/v1/report.proto."""
-    return c_api.parse(plugin_library.handle(), kind, data)
+    return c_api.parse(kind, data)

@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow._internal.native import c_api
 from habana_frameworks.tensorflow.recipe_store import _plugin
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.lib import report_pb2
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
 NOTES_SUFFIX = ".notes"
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.attacks.programs import endless_loop
 from tests.remote.device_client import MIB, Session
 

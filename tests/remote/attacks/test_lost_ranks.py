@@ -8,7 +8,7 @@ import time
 import grpc
 import pytest
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.attacks.scene import RECOVERY_SECONDS, Scene
 from tests.remote.device_client import MIB, Session
 

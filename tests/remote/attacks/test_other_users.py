@@ -15,7 +15,7 @@ import grpc
 import pytest
 
 from habana_frameworks.tensorflow import monitor
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.attacks.scene import Scene
 from tests.remote.attacks.test_silent_clients import port_scene
 from tests.support.processes import ROOT, WARM_PYTHON, run

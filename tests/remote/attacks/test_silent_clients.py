@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.attacks.footprint import thread_count
 from tests.remote.attacks.scene import Scene, within
 from tests.remote.device_client import Call, Monitor, connect

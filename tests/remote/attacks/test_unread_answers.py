@@ -6,7 +6,7 @@ import pathlib
 import time
 from collections.abc import Callable
 
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.attacks.footprint import private_bytes
 from tests.remote.attacks.programs import train_step
 from tests.remote.attacks.scene import Scene

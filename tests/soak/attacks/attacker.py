@@ -18,7 +18,7 @@ from typing import Any
 import grpc
 
 from habana_frameworks.tensorflow import device_channel
-from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2 as pb
 from tests.remote.device_client import MIB, Call, Recipe, Session, aligned, connect
 from tests.soak.attacks import targeted
 from tests.soak.attacks.canaries import Canaries

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
-import importlib.util
 import pathlib
-import sys
 from collections.abc import MutableMapping, MutableSequence
 from typing import Any, TypeVar
 
@@ -168,31 +166,19 @@ def read(plugin: ctypes.CDLL, name: str, *arguments: Any) -> bytes:
     return take(plugin, function(plugin, name)(*arguments))
 
 
-def _messages(plugin: ctypes.CDLL) -> Any:
-    """Returns the generated module report_pb2, which the build places next to the plugin.
+def parse(kind: str, data: bytes) -> Any:
+    """Parses bytes of the plugin as a message of proto/hpu/report/v1/report.proto.
 
-    Raises PluginLoadError if the file is missing.
+    Raises ImportError if the descriptors of the messages are missing.
     """
-    name = "habana_frameworks.tensorflow.lib.report_pb2"
-    if name not in sys.modules:
-        path = pathlib.Path(plugin._name).with_name("report_pb2.py")
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None or not path.exists():
-            raise PluginLoadError(f"{path} is missing, because the plugin is older than the Python package; {_REBUILD}")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        sys.modules[name] = module
-    return sys.modules[name]
+    from habana_frameworks.tensorflow._internal.messages import report_pb2
 
-
-def parse(plugin: ctypes.CDLL, kind: str, data: bytes) -> Any:
-    """Parses bytes of the plugin as a message of proto/hpu/report/v1/report.proto."""
-    return getattr(_messages(plugin), kind).FromString(data)
+    return getattr(report_pb2, kind).FromString(data)
 
 
 def read_message(plugin: ctypes.CDLL, name: str, kind: str) -> Any:
     """Calls `hpu_buffer name(void)` and parses the bytes as a message of report.proto."""
-    return parse(plugin, kind, read(plugin, name))
+    return parse(kind, read(plugin, name))
 
 
 def to_dataclass(kind: type[_T], message: Any, **changed: Any) -> _T:

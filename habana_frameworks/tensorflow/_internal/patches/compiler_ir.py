@@ -45,7 +45,7 @@ def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: li
     arguments: tensors, variable handles or TensorSpecs.
     """
     graph = _library(context, name)
-    constants = c_api.parse(plugin, "NumberList", _call(plugin, "hpu_constant_arguments", graph, name)).numbers
+    constants = c_api.parse("NumberList", _call(plugin, "hpu_constant_arguments", graph, name)).numbers
     for index, argument in enumerate(arguments):
         graph.node.append(_describe(index, argument, index in constants))
     return _call(plugin, "hpu_compiler_ir", graph, name, stage)

@@ -8,10 +8,10 @@ import pathlib
 import time
 from collections.abc import Callable, Iterable
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve.session_process import SessionProcess
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
-from habana_frameworks.tensorflow.lib import device_pb2
 
 FIRST_VERSION = LAST_VERSION = 1
 _REPORT_SECONDS = 1.0

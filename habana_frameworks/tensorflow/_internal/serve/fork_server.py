@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 
 from google.protobuf.message import DecodeError
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
 from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.child_output import ChildOutput
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _logger = logging.getLogger(__name__)
 # Loading the libraries takes a second, and much longer on a busy machine.

@@ -12,6 +12,7 @@ import socket
 from collections.abc import Mapping, Sequence
 
 from habana_frameworks.tensorflow import device_channel
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
 from habana_frameworks.tensorflow._internal.serve import listener, packets, tls
 from habana_frameworks.tensorflow._internal.serve.access import Access
 from habana_frameworks.tensorflow._internal.serve.fork_server import ForkServer
@@ -22,7 +23,6 @@ from habana_frameworks.tensorflow._internal.serve.session_process import Session
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
 from habana_frameworks.tensorflow._internal.serve.slots import Slots
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _logger = logging.getLogger(__name__)
 # Session processes in excess of the modules, for `hpu smi` and for waiting clients.

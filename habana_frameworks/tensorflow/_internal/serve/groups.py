@@ -7,10 +7,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Protocol
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
 from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 from habana_frameworks.tensorflow._internal.text import named_ranks
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _WAIT_SECONDS = 60
 _MAX_ID_BYTES = 256

@@ -6,9 +6,9 @@ import asyncio
 import dataclasses
 import re
 
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 from habana_frameworks.tensorflow._internal.text import numbers_below
-from habana_frameworks.tensorflow.lib import device_pb2
 
 # A client that has just died still holds its module for a moment.
 _GRACE_SECONDS = 1.0

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 from google.protobuf.message import DecodeError
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve import modules, packets
 from habana_frameworks.tensorflow._internal.serve.access import Access
 from habana_frameworks.tensorflow._internal.serve.description import Description
@@ -20,8 +22,6 @@ from habana_frameworks.tensorflow._internal.serve.session_process import Claim, 
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
 from habana_frameworks.tensorflow._internal.serve.slots import Slots
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
-from habana_frameworks.tensorflow.lib import device_pb2
 
 _logger = logging.getLogger(__name__)
 SESSION_BYTES = 16

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 from google.protobuf.message import DecodeError
 
+from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
+from habana_frameworks.tensorflow._internal.messages import device_pb2
 from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.fork_server import Forked
 from habana_frameworks.tensorflow._internal.serve.modules import Holder
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
-from habana_frameworks.tensorflow.lib import control_pb2 as pb
-from habana_frameworks.tensorflow.lib import device_pb2
 
 _logger = logging.getLogger(__name__)
 # gRPC clients accept 8 KiB of headers, which contain the error message.

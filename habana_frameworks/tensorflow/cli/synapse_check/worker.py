@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
         @c_api.StepCallback
         def on_step(data: int, size: int) -> None:
-            write(_as_json(c_api.parse(plugin, "SynapseCheckStep", ctypes.string_at(data, size))))
+            write(_as_json(c_api.parse("SynapseCheckStep", ctypes.string_at(data, size))))
 
         first = int(arguments[4])
         code, message = c_api.outcome(plugin, "hpu_synapse_check", library, generation, programs, first, on_step)
