@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import pathlib
 import signal
@@ -48,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("HPU")
     group.addoption("--remote", action="store_true", help="run tests on a device server started for this run")
     group.addoption("--with-exceptions", action="store_true", help="also run tests that cannot pass on the device")
+    group.addoption("--sample", type=int, metavar="N", help="run at most N tests of each file")
     group.addoption("--record-results", metavar="FILE", help="write digests of each test's HPU results")
     group.addoption("--same-results", metavar="FILE", help="fail tests whose results differ from FILE")
 
@@ -57,14 +59,26 @@ LONG_FOLDERS = ("hvd", "distribute", "soak", "docs", "pjrt", "remote", "equality
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts long files first, and skips the tests that cannot pass on the device of HPU_BACKEND."""
+    """Puts long files first, and skips the tests that cannot pass on the device of HPU_BACKEND or on this TensorFlow."""
     items.sort(key=_place)  # stable: tests of a file stay together
+    if sample := config.getoption("--sample"):
+        _keep_sample(config, items, sample)
     skipped = exceptions.active_exceptions()
     if not skipped or config.getoption("--with-exceptions"):
         return
     for item in items:
         if (reason := exceptions.reason_to_skip(item.nodeid, skipped)) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _keep_sample(config: pytest.Config, items: list[pytest.Item], size: int) -> None:
+    """Keeps `size` tests of each file, at equal distances."""
+    kept: list[pytest.Item] = []
+    for _, group in itertools.groupby(items, key=lambda item: item.path):
+        tests = list(group)
+        kept += [tests[number * len(tests) // size] for number in range(size)] if len(tests) > size else tests
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:

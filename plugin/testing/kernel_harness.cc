@@ -25,21 +25,19 @@ namespace hpu::emulator {
 namespace {
 
 // Whether numbers of the type may differ by a tolerance. Other types require equal bits.
-bool IsCompared(xla::PrimitiveType type) { return type == xla::F32 || type == xla::BF16; }
+bool IsCompared(xla::PrimitiveType type) { return type == xla::F64 || type == xla::F32 || type == xla::BF16; }
 
-// Elements of an array of float32 or bfloat16.
-std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
-  std::vector<float> numbers(bytes.size() / xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    uint32_t bits = 0;
-    if (type == xla::F32) {
-      std::memcpy(&bits, &bytes[4 * i], 4);
-    } else {
-      std::memcpy(reinterpret_cast<char*>(&bits) + 2, &bytes[2 * i], 2);
-    }
-    std::memcpy(&numbers[i], &bits, 4);
-  }
-  return numbers;
+template <typename T>
+std::vector<double> NumbersOf(absl::string_view bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return std::vector<double>(numbers.begin(), numbers.end());
+}
+
+// Elements of an array of a type that is compared.
+std::vector<double> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
+  if (type == xla::F64) return NumbersOf<double>(bytes);
+  return type == xla::F32 ? NumbersOf<float>(bytes) : NumbersOf<xla::bfloat16>(bytes);
 }
 
 // Whether a recipe calls a library that may split sums by the number of threads: TensorFlow's kernels, and Eigen, which
@@ -115,7 +113,7 @@ void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveTy
     EXPECT_TRUE(got == want) << "bits differ from " << reference;
     return;
   }
-  const std::vector<float> a = Numbers(got, type), b = Numbers(want, type);
+  const std::vector<double> a = Numbers(got, type), b = Numbers(want, type);
   double largest = 0, apart = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {

@@ -227,7 +227,7 @@ TEST(RecipeTest, IsTheOnlyReplica) {
   EXPECT_EQ(RunRecipe(*recipe, {})[0], std::string(4, '\0'));
 }
 
-void Fail(void*, const void**, XlaCustomCallStatus* status) { status->message = "out of ink"; }
+void Fail(void*, const void**, const char*, size_t, XlaCustomCallStatus* status) { status->message = "out of ink"; }
 XLA_CPU_REGISTER_CUSTOM_CALL_TARGET_WITH_SYM("hpu_test_fail", Fail);
 
 xla::XlaComputation CallOf(const std::string& target) {
@@ -235,7 +235,7 @@ xla::XlaComputation CallOf(const std::string& target) {
   xla::Tuple(&builder, {xla::CustomCall(&builder, target, {}, Floats({}), /*opaque=*/"", /*has_side_effect=*/false,
                                         /*output_operand_aliasing=*/{}, /*literal=*/nullptr,
                                         xla::CustomCallSchedule::SCHEDULE_NONE,
-                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING)});
+                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED)});
   return builder.Build().value();
 }
 

@@ -25,7 +25,7 @@ std::atomic<bool> fails{false};
 std::atomic<int> runs{0};
 
 // Records the calling thread; fails if `fails` is set.
-void Note(void*, const void**, XlaCustomCallStatus* status) {
+void Note(void*, const void**, const char*, size_t, XlaCustomCallStatus* status) {
   ran_on = std::this_thread::get_id();
   ++runs;
   if (fails) status->message = "out of ink";
@@ -37,7 +37,7 @@ hal::Program Noting() {
   xla::Tuple(&builder, {xla::CustomCall(&builder, "hpu_test_note_thread", {}, xla::ShapeUtil::MakeShape(xla::F32, {}),
                                         /*opaque=*/"", /*has_side_effect=*/true, /*output_operand_aliasing=*/{},
                                         /*literal=*/nullptr, xla::CustomCallSchedule::SCHEDULE_NONE,
-                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING)});
+                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED)});
   return ProgramOf(builder.Build().value());
 }
 
@@ -75,14 +75,14 @@ class EmulatorStreamTest : public testing::Test {
   void Launch() {
     if (recipe_ == nullptr) recipe_ = device_->Compile(Noting()).value();
     const hal::DeviceAddress results[] = {address()};
-    ASSERT_TRUE(stream().Launch(recipe_, {{}, results, 0}).ok());
+    ASSERT_EQ(absl::OkStatus(), stream().Launch(recipe_, {{}, results, 0}));
   }
   // Launches until this thread runs a launch. The system may interrupt a launch, which then counts as a long launch.
   void LaunchHere() {
     do {
       ASSERT_TRUE(stream().Synchronize().ok());
       Launch();
-    } while (!HasEnded() || ran_on != std::this_thread::get_id());
+    } while (!HasFatalFailure() && (!HasEnded() || ran_on != std::this_thread::get_id()));
   }
 
  private:
