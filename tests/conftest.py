@@ -59,7 +59,7 @@ LONG_FOLDERS = ("hvd", "distribute", "soak", "docs", "pjrt", "remote", "equality
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts long files first, and skips the tests that cannot pass on the device of HPU_BACKEND or on this TensorFlow."""
+    """Puts long files first, and skips tests that cannot pass on the device of HPU_BACKEND or with this TensorFlow."""
     items.sort(key=_place)  # stable: tests of a file stay together
     if sample := config.getoption("--sample"):
         _keep_sample(config, items, sample)

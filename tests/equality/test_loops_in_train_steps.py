@@ -194,6 +194,37 @@ def test_a_loop_over_a_hidden_layer(loop: Callable[[tf.Tensor, tf.Variable], tf.
     assert_one_cluster("loop_step", launches=4)
 
 
+@pytest.mark.parametrize("loop", [scan, index_each, write_each, break_early])
+def test_a_loop_in_a_function_that_a_step_calls(loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor]) -> None:
+    """Keras 3's fit calls the step this way."""
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((TURNS, WIDTH, WIDTH), dtype=np.float32)
+    weights = 0.3 * generator.standard_normal((WIDTH, WIDTH), dtype=np.float32)
+    batches = tf.data.Dataset.from_tensors(x).map(lambda x: tf.ensure_shape(x, [None, WIDTH, WIDTH])).repeat(4)
+
+    def losses() -> list[float]:
+        w = tf.Variable(weights)
+
+        @tf.function
+        def update(x: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(loop(x, w) ** 2)
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+            return loss
+
+        loop_step = tf.function(lambda iterator: update(next(iterator)))
+        iterator = iter(batches)
+        return [float(loop_step(iterator)) for _ in range(4)]
+
+    found = {}
+    for device in (CPU, HPU):
+        with tf.device(device):
+            found[device] = losses()
+    np.testing.assert_allclose(found[HPU], found[CPU], rtol=1e-4)
+    launched = [cluster.launches for cluster in statistics.get().clusters if cluster.launches]
+    assert launched == [4]
+
+
 @pytest.mark.parametrize("loop", [scan, write_each, read_previous, loop_in_loop])
 def test_a_loop_of_a_cluster_that_runs_on_the_cpu(
     loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], monkeypatch: pytest.MonkeyPatch

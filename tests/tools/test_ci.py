@@ -57,4 +57,9 @@ def test_ci_runs_lint_and_tests_and_fails_with_the_last_target(tmp_path: pathlib
     executable(tmp_path / "make", f'echo "$@" >> {log}\ncase "$*" in *optional-packages*) exit 3;; esac')
     done = run([str(ROOT / ".ci" / "run")], {"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False)
     assert done.returncode == 3
-    assert log.read_text().splitlines() == ["lint", "test", "--no-print-directory optional-packages"]
+    assert log.read_text().splitlines() == [
+        "lint",
+        "test",
+        "sample TF=2.21.0",
+        "--no-print-directory optional-packages",
+    ]

@@ -2,7 +2,7 @@
 
 python -m tools.wheel.check dist/*.whl
 
-The wheel must install on the oldest supported system, Ubuntu 22.04. Exit code 0: it does; 1: the wheel has problems;
+The wheel must install on the oldest supported system, RHEL 9. Exit code 0: it does; 1: the wheel has problems;
 2: the file cannot be read.
 """
 
@@ -26,8 +26,8 @@ PACKAGE = "habana_frameworks"
 _RELEASES = runpy.run_path(str(ROOT / PACKAGE / "tensorflow" / "_internal" / "releases.py"))["RELEASES"]
 Version = tuple[int, ...]
 
-# Versions of glibc 2.35 and of GCC 12's libstdc++ and libgcc, which Ubuntu 22.04 has. PEP 600 names a tag after glibc.
-NEWEST: Mapping[str, Version] = {"GLIBC": (2, 35), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
+# Versions of glibc 2.34 and of GCC 11's libstdc++ and libgcc, which RHEL 9 has. PEP 600 names a tag after glibc.
+NEWEST: Mapping[str, Version] = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (11, 0, 0)}
 # Libraries of every system with glibc that runs Python (PEP 600), and TensorFlow's.
 SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libz.so.1",
           "libdl.so.2", "libpthread.so.0", "librt.so.1", "libresolv.so.2")  # fmt: skip
@@ -119,7 +119,7 @@ def _tag_problems(platforms: Sequence[str], versions: Mapping[str, Version]) -> 
         return
     oldest = (2, min(minors))
     if oldest > NEWEST["GLIBC"]:
-        yield f"its tag manylinux_2_{min(minors)} excludes Ubuntu 22.04 (glibc 2.35): build it on an older system"
+        yield f"its tag manylinux_2_{min(minors)} excludes RHEL 9 (glibc 2.34): build it on an older system"
     if versions["GLIBC"] > oldest:
         yield f"its tag allows glibc {_text(oldest)}, but its libraries require GLIBC_{_text(versions['GLIBC'])}"
 
@@ -151,7 +151,7 @@ def _library_problems(library: Library, names: Sequence[str]) -> Iterator[str]:
     for family, newest in NEWEST.items():
         if library.versions.get(family, (0,)) > newest:
             found = _text(library.versions[family])
-            yield f"{library.name} requires {family}_{found}, but Ubuntu 22.04 has {family}_{_text(newest)}"
+            yield f"{library.name} requires {family}_{found}, but RHEL 9 has {family}_{_text(newest)}"
     if library.name.startswith("hpu_tensorflow.libs/") and not _COPIED.match(library.name):
         yield f"{library.name} has no hash in its name, so another copy in the process would replace it"
 

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "plugin/compat/function_bodies.h"
+#include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
@@ -26,15 +27,15 @@ bool Has(const tensorflow::DataTypeVector& types, tensorflow::DataType type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// Finds calls that share TensorLists, and calls whose functions contain such calls.
-class ListCalls {
+// Finds calls that share TensorLists, and calls whose functions contain such calls, loops or branches.
+class AnalysedCalls {
  public:
-  explicit ListCalls(const FunctionLibraryDefinition& library) : library_(library) {}
+  explicit AnalysedCalls(const FunctionLibraryDefinition& library) : library_(library) {}
 
-  bool Contains(const Node& call) { return SharesLists(call.def()); }
+  bool Contains(const Node& call) { return IsAnalysed(call.def()); }
 
  private:
-  bool SharesLists(const tensorflow::NodeDef& call) {
+  bool IsAnalysed(const tensorflow::NodeDef& call) {
     tensorflow::DataTypeVector arguments, results;
     tensorflow::NameAttrList function;
     if (!tensorflow::GetNodeAttr(call, "Tin", &arguments).ok() ||
@@ -42,17 +43,18 @@ class ListCalls {
       return false;
     }
     return Has(arguments, tensorflow::DT_VARIANT) || Has(results, tensorflow::DT_VARIANT) ||
-           FunctionShares(function.name());
+           IsAnalysedFunction(function.name());
   }
 
-  bool FunctionShares(const std::string& name) {
+  bool IsAnalysedFunction(const std::string& name) {
     const tensorflow::FunctionDef* const function = library_.Find(name);
     if (function == nullptr) return false;
     if (const auto [found, is_new] = functions_.try_emplace(name, false); !is_new) return found->second;
-    const bool shares = absl::c_any_of(function->node_def(), [&](const tensorflow::NodeDef& node) {
-      return (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") && SharesLists(node);
+    const bool is_analysed = absl::c_any_of(function->node_def(), [&](const tensorflow::NodeDef& node) {
+      if (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") return IsAnalysed(node);
+      return IsFunctionalControlFlow(node);
     });
-    return functions_[name] = shares;
+    return functions_[name] = is_analysed;
   }
 
   const FunctionLibraryDefinition& library_;
@@ -83,9 +85,9 @@ absl::Status InlineCalls(tensorflow::Graph* graph, const FunctionLibraryDefiniti
   return absl::OkStatus();
 }
 
-absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
-  ListCalls list_calls(library);
-  return InlineCalls(graph, library, /*keep_names=*/false, [&](const Node& call) { return list_calls.Contains(call); });
+absl::Status InlineAnalysedCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+  AnalysedCalls analysed(library);
+  return InlineCalls(graph, library, /*keep_names=*/false, [&](const Node& call) { return analysed.Contains(call); });
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {
@@ -94,7 +96,7 @@ tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions&
       Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();
   }
-  return InlineListCalls(options.graph->get(), *options.flib_def);
+  return InlineAnalysedCalls(options.graph->get(), *options.flib_def);
 }
 
 }  // namespace hpu::passes

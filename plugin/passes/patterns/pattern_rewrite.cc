@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/proto_text.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -46,7 +47,7 @@ absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& ca
     return value;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot convert the captured value of ", name, " to ", type, ": ", captured.ShortDebugString()));
+      absl::StrCat("cannot convert the captured value of ", name, " to ", type, ": ", ProtoText(captured)));
 }
 
 // Parses an attribute's value that the pattern table contains as a literal.

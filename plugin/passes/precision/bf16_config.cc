@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
+#include "plugin/base/proto_text.h"
 #include "plugin/passes/graph/json_file.h"
 #include "plugin/passes/graph/nearest_name.h"
 #include "tensorflow/core/lib/core/errors.h"
@@ -62,7 +63,7 @@ class Reader {
 };
 
 absl::StatusOr<const google::protobuf::ListValue*> Reader::List(const std::string& key, const Value& value) const {
-  if (value.kind_case() != Value::kListValue) return Error(key, " must be a list, got ", value.ShortDebugString());
+  if (value.kind_case() != Value::kListValue) return Error(key, " must be a list, got ", ProtoText(value));
   return &value.list_value();
 }
 
@@ -71,7 +72,7 @@ absl::StatusOr<std::vector<std::string>> Reader::Ops(const std::string& key, con
   std::vector<std::string> ops;
   for (const Value& entry : list->values()) {
     if (entry.kind_case() != Value::kStringValue || entry.string_value().empty()) {
-      return Error(key, "[", ops.size(), "] must be an op type (a non-empty string), got ", entry.ShortDebugString());
+      return Error(key, "[", ops.size(), "] must be an op type (a non-empty string), got ", ProtoText(entry));
     }
     ops.push_back(entry.string_value());
   }
@@ -87,8 +88,7 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
                          pair[0].kind_case() == Value::kStringValue && pair[1].kind_case() == Value::kStringValue;
     if (!is_pair) {
       return Error(key, "[", exceptions.size(),
-                   R"(] must be a pair ["regular expression for names", "op type or empty"], got )",
-                   entry.ShortDebugString());
+                   R"(] must be a pair ["regular expression for names", "op type or empty"], got )", ProtoText(entry));
     }
     auto name = std::make_shared<const RE2>(pair[0].string_value(), RE2::Quiet);
     if (!name->ok()) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/base/log/log.h"
+#include "plugin/base/proto_text.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
@@ -78,7 +79,7 @@ void KeepReport(const Report& report) {
   light.clear_record();
   light.clear_ops();
   light.clear_splits();
-  VLOG(1) << "graph passes: " << light.ShortDebugString();
+  VLOG(1) << "graph passes: " << ProtoText(light);
   LogReport(report);
   std::lock_guard<std::mutex> lock(kept.mutex);
   kept.recent.push_back(std::move(light));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plugin/base/proto_text.h"
 #include "plugin/compat/device_copies.h"
 #include "plugin/tensorflow/device/device_context.h"
 #include "plugin/tensorflow/device/fork_guard.h"
@@ -56,7 +57,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   if (!parsed.FromProto(GetAllocator(host), proto)) {
     return tensorflow::errors::InvalidArgument("Cannot parse the TensorProto of a tensor on ", name(), ": dtype ",
                                                tensorflow::DataTypeString(proto.dtype()), ", shape ",
-                                               proto.tensor_shape().ShortDebugString(), "; recreate the constant");
+                                               ProtoText(proto.tensor_shape()), "; recreate the constant");
   }
   const bool plain = tensorflow::DataTypeCanUseMemcpy(parsed.dtype());
   if (attributes.on_host() || (!plain && parsed.dtype() != tensorflow::DT_VARIANT)) {

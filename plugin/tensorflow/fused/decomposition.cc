@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/proto_text.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
@@ -78,7 +79,7 @@ absl::StatusOr<Tensor> ConstantOf(const std::string& op, const std::string& name
     return absl::InvalidArgumentError(absl::StrCat(
         op, ": attribute ", name,
         " cannot be a constant of the decomposition: expected a float, an int, a list of ints or a tensor, got ",
-        value.ShortDebugString()));
+        ProtoText(value)));
   }
   if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(op, type, tensor.shape(), Numbers<float>(tensor));
   if (tensor.dtype() == tensorflow::DT_INT32) return Filled(op, type, tensor.shape(), Numbers<int32_t>(tensor));

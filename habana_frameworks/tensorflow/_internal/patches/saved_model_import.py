@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,17 +18,25 @@ from habana_frameworks.tensorflow._internal.native import c_api
 def install(plugin: ctypes.CDLL) -> None:
     """Patches TensorFlow's calls into C++ that import SavedModels. Called once, by library_loader."""
     from tensorflow.compiler.mlir.quantization.tensorflow.python import pywrap_quantize_model
-    from tensorflow.python import _pywrap_toco_api, pywrap_mlir
+    from tensorflow.python import pywrap_mlir
 
     hide = c_api.function(plugin, "hpu_hide_from_importers")
     for module, prefixes in (
-        (_pywrap_toco_api, ("TocoConvert",)),
+        (_lite_converter(), ("Convert", "TocoConvert")),
         (pywrap_mlir, ("ExperimentalConvertSavedModel",)),
         (pywrap_quantize_model, ("quantize_",)),
     ):
         for name, call in list(vars(module).items()):
             if name.startswith(prefixes):
                 setattr(module, name, _without_hpu(call, hide))
+
+
+def _lite_converter() -> Any:
+    """The module that converts for tf.lite."""
+    try:
+        return importlib.import_module("tensorflow.compiler.mlir.lite.python._pywrap_converter_api")
+    except ImportError:
+        return importlib.import_module("tensorflow.python._pywrap_toco_api")  # TensorFlow 2.15
 
 
 def _without_hpu(call: Callable[..., Any], hide: Callable[[int], int]) -> Callable[..., Any]:
