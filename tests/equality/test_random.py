@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.equality import random_programs as programs
-from tests.support.clusters import assert_launched
+from tests.support.clusters import assert_launched, assert_one_cluster
 from tests.support.compare import CPU, HPU, Tolerance, as_numpy, assert_close
 from tests.support.processes import call_to, run_with_tensorflow
 
@@ -103,6 +103,46 @@ def test_stateless_ops_draw_the_same_as_the_cpu(name: str, graph: bool) -> None:
     actual, expected = on(HPU, draw, graph), on(CPU, draw, graph)
     np.testing.assert_allclose(actual, expected, *(EXACT if exact else ROUNDED))
     np.testing.assert_array_equal(actual[0], actual[1])
+
+
+OF_SEED: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
+    "uniform": lambda seed: tf.random.stateless_uniform([257], seed),
+    "integers": lambda seed: tf.random.stateless_uniform([257], seed, -50, 1000, tf.int32),
+    "first-version": lambda seed: tf.raw_ops.StatelessRandomUniform(shape=[257], seed=seed),
+    "categorical": lambda seed: tf.random.stateless_categorical(tf.reshape(tf.range(36.0), [4, 9]) / 9, 4, seed),
+    "dropout": lambda seed: tf.nn.experimental.stateless_dropout(tf.range(99.0), 0.4, seed),
+    "loop": lambda seed: tf.while_loop(
+        lambda i, _: i < 3,
+        lambda i, x: (i + 1, x + tf.random.stateless_uniform([9], seed + tf.cast(i, seed.dtype))),
+        (0, tf.zeros([9])),
+    )[1],
+}
+
+
+@pytest.mark.parametrize(("dtype", "seed"), [(tf.int32, [-7, 11]), (tf.int64, [-7, 2**40 + 3])])
+@pytest.mark.parametrize("name", OF_SEED)
+def test_seeds_that_a_step_computes(name: str, dtype: tf.DType, seed: list[int]) -> None:
+    """As in Keras 3, whose layers keep their seeds in variables."""
+
+    def steps(device: str) -> list[np.ndarray]:
+        with tf.device(device):
+            state = tf.Variable(seed, dtype=tf.int64)
+
+            @tf.function
+            def seeded_step() -> tf.Tensor:
+                drawn = OF_SEED[name](tf.cast(state * 3, dtype))
+                state.assign_add([0, 1])
+                return drawn
+
+            return [as_numpy(seeded_step()) for _ in range(3)]
+
+    expected = steps(CPU)
+    got = steps(HPU)
+    assert not np.array_equal(got[0], got[1])
+    for one, other in zip(got, expected):
+        np.testing.assert_array_equal(one, other)
+    if name != "loop":
+        assert_one_cluster("seeded_step", launches=3)
 
 
 def test_two_ops_of_one_graph_differ() -> None:

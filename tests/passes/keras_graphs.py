@@ -14,7 +14,7 @@ from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 from tests.support.keras_package import IS_KERAS_2
 
 # Ops of train steps without an HPU kernel.
-HOST_OPS = {"IteratorGetNext", "OptionalFromValue", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
+HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
 
 # Not a multiple of the batch size, so that the graph's batch size is unknown.
 ROWS = 3

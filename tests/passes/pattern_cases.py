@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from tests.support.keras_package import IS_KERAS_2
+
 Layer = Callable[[tf.Tensor], tf.Tensor]
 IMAGE = (2, 8, 8, 3)
 
@@ -44,6 +46,36 @@ def norm(axes: list[int]) -> Callable[..., tf.Tensor]:
         return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-3)
 
     return run
+
+
+def flat_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
+    """Layer normalisation of three dimensions, as Keras 2 builds it with its default epsilon."""
+    shape = tf.shape(x)
+    rows, columns = tf.reduce_prod(shape[:2]), tf.reduce_prod(shape[2:])
+    flat = tf.reshape(x, [1, rows, columns, 1])
+    weights = {"scale": tf.ones([rows]), "offset": tf.zeros([rows])}
+    normal, _, _ = tf.compat.v1.nn.fused_batch_norm(flat, epsilon=1e-3, data_format="NCHW", **weights)
+    y = tf.reshape(normal, shape)
+    y.set_shape(x.shape)
+    return y * gamma + beta
+
+
+def keras_3_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
+    """Layer normalisation as Keras 3 builds it."""
+    mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+    shape = [1] * (x.shape.rank - 1) + [-1]
+    scale = tf.math.rsqrt(variance + 1e-3) * tf.reshape(gamma, shape)
+    return x * scale + (-mean * scale + tf.reshape(beta, shape))
+
+
+def gelu_by_erf(x: tf.Tensor) -> tf.Tensor:
+    """tf.nn.gelu of TensorFlow 2.15."""
+    return 0.5 * x * (1.0 + tf.math.erf(x / tf.cast(1.4142135623730951, x.dtype)))
+
+
+def gelu_by_erfc(x: tf.Tensor) -> tf.Tensor:
+    """tf.nn.gelu of TensorFlow 2.21."""
+    return 0.5 * x * tf.math.erfc(-x * tf.cast(0.7071067811865476, x.dtype))
 
 
 def keras(make: Callable[..., tf.keras.layers.Layer], shape: tuple[int | None, ...]) -> Callable[[tf.DType], Layer]:
@@ -101,6 +133,8 @@ def dense(activation: str) -> Callable[[tf.DType], Layer]:
 
 CASES = [
     Case("gelu_erf", of(tf.nn.gelu), ("gelu_erf", "gelu_erf_grad")),
+    Case("gelu_by_erf", of(gelu_by_erf), ("gelu_erf", "gelu_erf_grad")),
+    Case("gelu_by_erfc", of(gelu_by_erfc), ("gelu_erf", "gelu_erf_grad")),
     Case("gelu_tanh", of(lambda x: tf.nn.gelu(x, approximate=True)), ("gelu_tanh", "gelu_tanh_grad")),
     Case(
         "layer_norm",
@@ -108,16 +142,25 @@ CASES = [
         ("layer_norm", "layer_norm_grad"),
     ),
     Case(
-        "flat_layer_norm",
+        "default_layer_norm",
         keras(tf.keras.layers.LayerNormalization, (6, 16)),
-        ("flat_layer_norm", "flat_layer_norm_grad"),
+        ("flat_layer_norm", "flat_layer_norm_grad") if IS_KERAS_2 else ("layer_norm", "layer_norm_grad"),
         in_bfloat16=("layer_norm", "layer_norm_grad"),
+    ),
+    Case(
+        "flat_layer_norm",
+        lambda dtype: Weighted(flat_norm, 16, dtype),
+        ("flat_layer_norm", "flat_layer_norm_grad"),
+    ),
+    Case(
+        "keras_3_layer_norm",
+        lambda dtype: Weighted(keras_3_norm, 16, dtype),
+        ("layer_norm", "layer_norm_grad"),
     ),
     Case(
         "layer_norm_of_two_axes",
         keras(lambda dtype: tf.keras.layers.LayerNormalization(axis=[1, 2], epsilon=1e-6, dtype=dtype), (6, 16)),
         ("layer_norm", "layer_norm_grad"),
-        any_batch=("layer_norm_grad",),
     ),
     Case(
         "layer_norm_beside_residual",

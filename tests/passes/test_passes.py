@@ -238,6 +238,71 @@ def test_indices_are_checked_before_the_cluster_where_they_are_on_the_host() -> 
     assert run_on_cpu(result, {**feeds, "ids:0": [9, 0]}).shape == (2, 4)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "classes", "before"),
+    [(tf.float32, 10, True), (tf.float16, 300, True), (tf.bfloat16, 10, True), (tf.bfloat16, 300, False)],
+)
+def test_converted_labels_are_checked_before_the_cluster_if_the_type_has_them(
+    dtype: tf.DType, classes: int, before: bool
+) -> None:
+    """Keras 3's losses convert labels to the loss's type and back. In bfloat16, 299 becomes 300."""
+
+    def build() -> None:
+        numbers = tf.cast(placeholder([None], tf.int64, "labels"), dtype)
+        labels = tf.squeeze(tf.cast(tf.expand_dims(numbers, 1), tf.int64), 1)
+        logits = tf.tanh(placeholder([None, classes])) * 3.0
+        on_cpu(tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)))
+
+    result = passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
+    assert (check.input[0] == "labels") == before
+    feeds = {"x:0": np.zeros((2, classes)), "labels:0": [0, classes - 1]}
+    if before:
+        assert np.isfinite(run_on_cpu(result, feeds))
+        feeds["labels:0"] = [0, classes]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"label value of {classes} which is outside"):
+        run_on_cpu(result, feeds)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_indices_that_count_from_the_end_are_checked_before_the_cluster(swapped: bool) -> None:
+    """keras.ops.take adds the size to negative indices."""
+
+    def build() -> None:
+        ids = placeholder([None], tf.int64, "ids")
+        wrapped = tf.where(ids < 0, 10 + ids if swapped else ids + 10, ids)
+        on_cpu(tf.gather(tf.tanh(placeholder([10, 4])), tf.cast(wrapped, tf.int32)) * 2.0)
+
+    result = passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
+    assert check.input[0] == "ids"
+    feeds = {"ids:0": [9, -10, -1, 0], "x:0": np.arange(40.0).reshape(10, 4)}
+    np.testing.assert_allclose(run_on_cpu(result, feeds)[1:], 2 * np.tanh(feeds["x:0"][[0, 9, 0]]), rtol=1e-6)
+    for wrong, shown in ((10, 10), (-11, -1)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=rf"indices\[1\] = {shown} is not in \[0, 10\)"):
+            run_on_cpu(result, {**feeds, "ids:0": [1, wrong]})
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        lambda ids: tf.where(ids < 1, ids + 10, ids),
+        lambda ids: tf.where(ids < 0, ids * 10, ids),
+        lambda ids: tf.where(ids < 0, ids + 10, ids + 1),
+        lambda ids: tf.where(ids < 0, ids + ids, ids),
+        lambda ids: tf.where(ids > 0, ids + 10, ids),
+    ],
+)
+def test_other_selected_indices_are_checked_after_the_cluster(select: Callable[[tf.Tensor], tf.Tensor]) -> None:
+    def build() -> None:
+        ids = placeholder([None], tf.int64, "ids")
+        on_cpu(tf.gather(tf.tanh(placeholder([10, 4])), select(ids)) * 2.0)
+
+    result = passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
+    assert check.input[0] != "ids"
+
+
 def test_computed_indices_are_checked_after_the_cluster() -> None:
     def build() -> None:
         logits = placeholder([None, 4])

@@ -34,15 +34,21 @@ def gelu(x: tf.Tensor, half: float = 0.5, root: float = np.sqrt(2.0)) -> tf.Tens
     return half * x * (1.0 + tf.math.erf(x / root))
 
 
+def gelu_erfc(x: tf.Tensor, half: float = 0.5, root: float = np.sqrt(2.0), sign: float = -1.0) -> tf.Tensor:
+    return half * x * tf.math.erfc(sign / root * x)
+
+
 def gelu_tanh(x: tf.Tensor, cubic: float = 0.044715, power: float = 3.0) -> tf.Tensor:
     return 0.5 * x * (1.0 + tf.tanh(0.7978845608 * (x + cubic * tf.pow(x, power))))
 
 
-def layer_norm(x: tf.Tensor, axes: list[int] | None = None, epsilon: Any = 1e-3, inner: bool = False) -> Any:
+def layer_norm(
+    x: tf.Tensor, axes: list[int] | None = None, epsilon: Any = 1e-3, inner: bool = False, keras_3: bool = False
+) -> Any:
     mean = tf.reduce_mean(x, [-1], keepdims=True)
     variance = tf.reduce_mean(tf.math.squared_difference(x, mean), axes or [-1], keepdims=True)
     scale = tf.math.rsqrt(variance + epsilon) * tf.ones([16])
-    y = x * scale + (tf.zeros([16]) - mean * scale)
+    y = x * scale + (-mean * scale + tf.zeros([16]) if keras_3 else tf.zeros([16]) - mean * scale)
     return (y, scale) if inner else y
 
 
@@ -69,8 +75,10 @@ SPATIAL = [[0, 0], [1, 1], [1, 1], [0, 0]]
     ("pattern", "build", "shape"),
     [
         ("gelu_erf", gelu, (4, 6)),
+        ("gelu_erf", gelu_erfc, (4, 6)),
         ("gelu_tanh", gelu_tanh, (4, 6)),
         ("layer_norm", layer_norm, (4, 16)),
+        ("layer_norm", lambda x: layer_norm(x, keras_3=True), (4, 16)),
         ("composed_softmax", composed_softmax, (4, 6)),
         ("dropout", dropout, (4, 6)),
         ("clamp", lambda x: tf.maximum(tf.minimum(x, 1.0), 0.0), (4, 6)),
@@ -90,11 +98,16 @@ def test_the_decomposition_is_found(pattern: str, build: Build, shape: tuple[int
         pytest.param(lambda x: gelu(x, half=0.6), (4, 6), id="gelu-half"),
         pytest.param(lambda x: gelu(x, root=1.5), (4, 6), id="gelu-root"),
         pytest.param(lambda x: 0.5 * x * (1.0 + tf.math.erf(tf.sin(x) / 1.41421356)), (4, 6), id="gelu-other-input"),
+        pytest.param(lambda x: gelu_erfc(x, half=0.6), (4, 6), id="gelu-erfc-half"),
+        pytest.param(lambda x: gelu_erfc(x, root=1.5), (4, 6), id="gelu-erfc-root"),
+        pytest.param(lambda x: gelu_erfc(x, sign=1.0), (4, 6), id="gelu-erfc-sign"),
         pytest.param(lambda x: gelu_tanh(x, cubic=0.05), (4, 6), id="gelu-cubic"),
         pytest.param(lambda x: gelu_tanh(x, power=2.0), (4, 6), id="gelu-power"),
         pytest.param(lambda x: layer_norm(x, axes=[0]), (16, 16), id="norm-other-axes"),
+        pytest.param(lambda x: layer_norm(x, axes=[0], keras_3=True), (16, 16), id="keras-3-norm-other-axes"),
         pytest.param(lambda x: layer_norm(x, epsilon=tf.fill([16], 1e-3)), (4, 16), id="norm-many-epsilons"),
         pytest.param(lambda x: layer_norm(x, inner=True), (4, 16), id="norm-inner-value-used"),
+        pytest.param(lambda x: layer_norm(x, inner=True, keras_3=True), (4, 16), id="keras-3-norm-used"),
         pytest.param(lambda x: tf.exp(x) / tf.reduce_sum(tf.exp(x), -1, keepdims=True), (4, 6), id="softmax-no-max"),
         pytest.param(lambda x: composed_softmax(x, axis=0), (4, 6), id="softmax-first-axis"),
         pytest.param(lambda x: dropout(x, noise=tf.sin(x)), (4, 6), id="dropout-not-random"),
@@ -117,8 +130,10 @@ def test_a_near_miss_stays(build: Build, shape: tuple[int, ...]) -> None:
     "function",
     [
         pytest.param(lambda x: gelu(x, half=0.6), id="gelu-half"),
+        pytest.param(lambda x: gelu_erfc(x, sign=1.0), id="gelu-erfc-sign"),
         pytest.param(lambda x: gelu_tanh(x, cubic=0.05), id="gelu-cubic"),
         pytest.param(lambda x: layer_norm(x, axes=[0]), id="norm-other-axes"),
+        pytest.param(lambda x: layer_norm(x, axes=[0], keras_3=True), id="keras-3-norm-other-axes"),
         pytest.param(lambda x: tf.exp(x) / tf.reduce_sum(tf.exp(x), 0, keepdims=True), id="softmax-first-axis"),
         pytest.param(lambda x: tf.where(x > 0.3, x * 2.0, 0.0), id="dropout-not-random"),
         pytest.param(lambda x: tf.maximum(tf.minimum(x, 1.0), tf.sin(x)), id="clamp-computed"),

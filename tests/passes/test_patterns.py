@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.passes.pattern_cases import CASES, Case
+from tests.passes.pattern_cases import CASES, Case, keras
 from tests.support.clusters import pattern_rewrites, report_of
 from tests.support.compare import HPU, TOLERANCES, as_numpy, assert_close
 
@@ -80,6 +80,17 @@ def test_a_train_step(case: Case, known: bool, monkeypatch: pytest.MonkeyPatch) 
     expected = case.patterns if known or case.any_batch is None else case.any_batch
     assert found("pattern_step") == sorted(expected)
     assert_close(got, plain, context=case.name)
+
+
+@pytest.mark.parametrize("batch", [4, None])
+def test_weights_of_a_middle_axis(batch: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keras multiplies by the weights in another shape than the variables'."""
+    make = keras(lambda dtype: tf.keras.layers.LayerNormalization(axis=1, epsilon=1e-6, dtype=dtype), (6, 16))
+    case = Case("middle_axis", make, ("layer_norm", "layer_norm_grad"))
+    plain = run(case, tf.float32, batch, False, monkeypatch)
+    got = run(case, tf.float32, batch, True, monkeypatch)
+    assert found("pattern_step") == sorted(case.patterns)
+    assert_close(got, plain)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/index_bounds.h"
+#include "plugin/passes/analysis/index_sources.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/clustering/check_order.h"
@@ -39,6 +40,12 @@ bool KeepsShape(const OutputTensor& values) {
   return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
 }
 
+// Indices that a check reads.
+struct CheckedIndices {
+  OutputTensor tensor;
+  int64_t added_to_negative = 0;
+};
+
 class IndexCheckMaker {
  public:
   IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
@@ -51,7 +58,7 @@ class IndexCheckMaker {
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
   std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
-  OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
+  CheckedIndices FindValues(OutputTensor indices, bool vectors, bool to_host, int64_t size) const;
   bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexBound& bound,
                       const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
@@ -83,18 +90,26 @@ std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const Indexed
 }
 
 // Returns the tensor to check instead of `indices`. Searches backwards through ops that keep values, until a tensor in
-// host memory. With `to_host`, returns the last tensor of the search. Without `to_host`, returns the last tensor only
-// if it is in host memory. Otherwise returns the input of a Unique, because the result of a Unique must not leave its
-// cluster. Without a Unique, returns `indices`.
-OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
+// host memory. With `to_host`, the search may pass one wrapped index, and returns its last tensor. Without `to_host`,
+// returns the last tensor only if it is in host memory. Otherwise returns the input of a Unique, because the result of
+// a Unique must not leave its cluster. Without a Unique, returns `indices`. Indices in range are below `size`.
+CheckedIndices IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host, int64_t size) const {
+  CheckedIndices found{indices};
   OutputTensor best = indices;
-  while (!IsOnHost(indices) && KeepsValues(indices)) {
-    const OutputTensor source = InputOf(*indices.node, 0);
-    if ((vectors && !KeepsShape(indices)) || !IsIndexType(source.node->output_type(source.index))) break;
-    if (!to_host && indices.node->type_string() == "Unique") best = source;
-    indices = source;
+  while (!IsOnHost(found.tensor)) {
+    const bool may_wrap = to_host && !vectors && found.added_to_negative == 0;
+    if (const auto wrapped = may_wrap ? FindWrappedIndex(found.tensor) : std::nullopt) {
+      found = {wrapped->index, wrapped->size};
+      continue;
+    }
+    if (!KeepsValues(found.tensor) || (vectors && !KeepsShape(found.tensor))) break;
+    OutputTensor source = InputOf(*found.tensor.node, 0);
+    if (!vectors) source = IntegersOf(source, size);
+    if (!IsIndexType(source.node->output_type(source.index))) break;
+    if (!to_host && found.tensor.node->type_string() == "Unique") best = source;
+    found.tensor = source;
   }
-  return to_host || IsOnHost(indices) ? indices : best;
+  return to_host || IsOnHost(found.tensor) ? found : CheckedIndices{best};
 }
 
 // Whether indices are coordinates of true flags (tf.boolean_mask), and the flags are at most as large as the indexed
@@ -185,9 +200,11 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   const auto is_fixed = [](int32_t size) { return size >= 0; };
   const int64_t rank = static_cast<int64_t>(sizes.size());
   bool fixed = rank > 0 && std::all_of(sizes.begin(), sizes.end(), is_fixed);
+  int64_t size = std::numeric_limits<int64_t>::max();
   if (bound.has_value() && bound->kind != IndexKind::kVector) {
     const int64_t axis = bound->axis < 0 ? bound->axis + rank : bound->axis;
     fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
+    if (fixed) size = sizes[axis];
   }
   if (!bound.has_value() || (op.resource && !fixed) || !IsIndexType(indices.node->output_type(indices.index))) {
     MarkUnchecked(node);
@@ -207,11 +224,12 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   const bool vectors = bound->kind == IndexKind::kVector;
   // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
-  OutputTensor values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/true);
-  const bool before = fixed && IsOnHost(values) && !may_be_empty;
-  if (!before && !lowered_) values = FindValues(indices, vectors, /*to_host=*/false);
+  CheckedIndices checked = lowered_ ? CheckedIndices{indices} : FindValues(indices, vectors, /*to_host=*/true, size);
+  const bool before = fixed && IsOnHost(checked.tensor) && !may_be_empty;
+  if (!before && !lowered_) checked = FindValues(indices, vectors, /*to_host=*/false, size);
+  const OutputTensor& values = checked.tensor;
   const std::string key = absl::StrCat(
-      values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
+      values.node->name(), ":", values.index, "|", checked.added_to_negative, NameOf(bound->kind), bound->axis, "|",
       fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
   Node*& check = made_[key];
   if (check == nullptr) {
@@ -227,7 +245,8 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     }
     NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
     builder.Input(values.node, values.index).Input(shape).Attr("kind", NameOf(bound->kind)).Attr("axis", bound->axis);
-    TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));
+    TF_ASSIGN_OR_RETURN(
+        check, maker.Add(builder.Attr("node", node->name()).Attr("added_to_negative", checked.added_to_negative)));
   }
   OrderCheck(context_, node, check, "indices are", before);
   return absl::OkStatus();

@@ -69,16 +69,25 @@ bool IsNormGrad(const PatternMatch& match) {
   return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
 }
 
-// Whether `axes` and $batch_axes together contain each dimension exactly once, and the weights have one dimension.
-// `rank` is 0 if unknown.
-bool AreWeightsSummed(const PatternMatch& match, NumberList axes, int64_t rank) {
+// Whether `axes` and $batch_axes together contain each dimension exactly once. `rank` is 0 if unknown.
+bool AreAllSummed(const PatternMatch& match, NumberList axes, int64_t rank) {
   absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
   absl::c_sort(axes);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] != static_cast<int64_t>(i)) return false;
   }
-  if (rank != 0 && rank != static_cast<int64_t>(axes.size())) return false;
-  return NumbersOf(match, "weight_shape").size() == 1;
+  return rank == 0 || rank == static_cast<int64_t>(axes.size());
+}
+
+// Whether all consumers of a value reshape it to constant shapes, so that its own shape does not matter. True for
+// values without a match.
+bool IsReshaped(const PatternMatch& match, std::string_view name) {
+  const Output* value = match.Find(name);
+  return value == nullptr || absl::c_all_of(value->node->out_edges(), [](const tensorflow::Edge* edge) {
+           if (edge->IsControlEdge()) return true;
+           return edge->dst()->type_string() == "Reshape" && edge->dst_input() == 0 &&
+                  InputNode(*edge->dst(), 1)->IsConstant();
+         });
 }
 
 // Adds the paddings to the match. Returns false unless the data format is NHWC and only height and width are padded.
@@ -132,8 +141,9 @@ bool CheckInstanceNorm(PatternMatch* match) { return IsScalar(*match, "epsilon")
 
 bool CheckLayerNormGrad(PatternMatch* match) {
   if (!CheckLayerNorm(match) || !IsNormGrad(*match)) return false;
-  if (match->FindAttr("weight_shape") == nullptr) return true;
-  return AreWeightsSummed(*match, NumbersOf(*match, "sum_axes"), RankOf(*match));
+  if (match->FindAttr("batch_axes") == nullptr) return true;
+  return AreAllSummed(*match, NumbersOf(*match, "sum_axes"), RankOf(*match)) && IsReshaped(*match, "dbeta") &&
+         IsReshaped(*match, "dgamma");
 }
 
 bool CheckFlatNorm(PatternMatch* match) {
@@ -148,7 +158,7 @@ bool CheckFlatNorm(PatternMatch* match) {
     match->attrs.emplace_back("axes", value);
   }
   if (match->FindAttr("weight_shape") == nullptr) return true;
-  return AreWeightsSummed(*match, NumbersOf(*match, "axes"), rank);
+  return AreAllSummed(*match, NumbersOf(*match, "axes"), rank) && NumbersOf(*match, "weight_shape").size() == 1;
 }
 
 bool CheckInstanceNormGrad(PatternMatch* match) {

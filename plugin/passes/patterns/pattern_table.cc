@@ -15,11 +15,13 @@ namespace {
       "HabanaFusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, is_training=$is_training, " \
       "exponential_avg_factor=$exponential_avg_factor, data_format=NHWC, activation=" activation "]"
 #define HPU_BATCH_NORM_RESULTS "y, normal:1, normal:2, normal:3, normal:4, normal:5"
-// Match text shared by layer and instance normalisation, which differ in $axes.
-#define HPU_NORM                                                                                                    \
-  "y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))\n"                                                         \
-  "scale = Mul(istd, gamma)\n"                                                                                      \
-  "istd = Rsqrt(AddV2(Mean(SquaredDifference(x, {mean | StopGradient(mean)}), $axes)[keep_dims=true], $epsilon))\n" \
+// Match text shared by layer and instance normalisation, which differ in $axes. Keras 3 adds -mean * scale and beta,
+// and TensorFlow's graph optimizer adds beta last if its shape differs.
+#define HPU_NORM                                                                                                      \
+  "y = {AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale))) | AddV2(Mul(x, scale), AddV2(Mul(Neg(mean), scale), beta))" \
+  " | AddV2(AddV2(Mul(x, scale), Mul(Neg(mean), scale)), beta)}\n"                                                    \
+  "scale = Mul(istd, gamma)\n"                                                                                        \
+  "istd = Rsqrt(AddV2(Mean(SquaredDifference(x, {mean | StopGradient(mean)}), $axes)[keep_dims=true], $epsilon))\n"   \
   "mean = Mean(x, $axes)[keep_dims=true]"
 #define HPU_BIAS_ADD(activation)                                    \
   "y = " activation "(BiasAdd(x, bias)[data_format=$data_format])", \
@@ -39,10 +41,11 @@ namespace {
 
 // Gradients precede forward ops (see PatternEntries()).
 constexpr PatternEntry kEntries[] = {
+    // TensorFlow 2.15 computes GELU by Erf, 2.21 by Erfc.
     {"gelu_erf_grad", "gradient of GELU by the error function",
      R"(
-       *scaled = {Mul(x, 0.70710678) | RealDiv(x, 1.41421356)}
-       *sum = AddV2(1, Erf(scaled))
+       *scaled = {0.70710678 * x | -0.70710678 * x}
+       *sum = {AddV2(1, Erf(0.70710678 * x)) | Erfc(-0.70710678 * x)}
        *half = 0.5 * x
        dx = AddN(slope, share, ...)
        slope = 0.39894228 * Mul(Mul(dy, x)~sum, Exp(Neg(Square(scaled))))
@@ -62,6 +65,7 @@ constexpr PatternEntry kEntries[] = {
        through = TanhGrad(tanh, 0.5 * Mul(dy, x)~sum)
      )",
      "HabanaGeluGrad(dy, x)[approximate=true]", "dx", nullptr},
+    // Keras 3 negates the mean, Keras 2 the gradient.
     {"layer_norm_grad", "gradient of layer normalisation in the form of Keras and tf.nn.batch_normalization",
      R"(
        *mean = Mean(x, $axes)[keep_dims=true]
@@ -69,19 +73,20 @@ constexpr PatternEntry kEntries[] = {
        *istd = Rsqrt(AddV2(Mean(squares, $axes)[keep_dims=true], $epsilon))
        *scale = Mul(istd, gamma)
        *scaled = Mul(x, scale)
-       *shift = Sub(_, Mul(mean, scale))
+       *negative = Neg(mean)
+       *shift = {Sub(_, Mul(mean, scale)) | AddV2(Mul(negative, scale), _)}
        *minus = Neg(dy~shift)
-       *slope = AddN(Mul(dy~scaled, x)~scale, Mul(mean, minus)~scale)
+       *slope = AddN(Mul(dy~scaled, x)~scale, {Mul(mean, minus) | Mul(negative, dy~shift)}~scale)
        dx = AddN(by_variance, by_mean, direct, ...)
        direct = Mul(dy~scaled, scale)~x
        by_mean = {Mul(Tile(center, $multiples), $share) | RealDiv(BroadcastTo(center, Shape(x)), count)}
-       center = Sum(Mul(minus, scale), $sum_axes)[keep_dims=true]~mean
+       center = {Sum(Mul(minus, scale), $sum_axes)[keep_dims=true]~mean | Neg(Sum(Mul(dy~shift, scale), $sum_axes)[keep_dims=true]~negative)}
        by_variance = Mul(Mul(2, spread), Sub(x, mean))~x
        spread = {Mul(Tile(width, $multiples), $share) | RealDiv(BroadcastTo(width, Shape(squares)), count)}
        width = RsqrtGrad(istd, Sum(Mul(slope, gamma), $sum_axes)[keep_dims=true]~istd)
        *count = Cast(Prod(GatherV2({Shape(x) | Shape(squares)}, $sum_axes, 0), _))
-       dbeta = Reshape(Sum(dy~shift, $batch_axes)[keep_dims=true], $weight_shape)
-       dgamma = Reshape(Sum(Mul(istd, slope), $batch_axes)[keep_dims=true], $weight_shape)
+       dbeta = Sum(dy~shift, $batch_axes)[keep_dims=true]
+       dgamma = Sum(Mul(istd, slope), $batch_axes)[keep_dims=true]
      )",
      "HabanaLayerNormGrad(x, dy, mean, istd, gamma)[axes=$axes, epsilon=$epsilon]", "dx, dbeta, dgamma",
      CheckLayerNormGrad},
@@ -242,7 +247,7 @@ constexpr PatternEntry kEntries[] = {
 
     {"gelu_erf", "GELU by the error function, in the form of tf.nn.gelu",
      R"(
-       y = 0.5 * Mul(x, AddV2(1, Erf({Mul(x, 0.70710678) | RealDiv(x, 1.41421356)})))
+       y = 0.5 * Mul(x, {AddV2(1, Erf(0.70710678 * x)) | Erfc(-0.70710678 * x)})
      )",
      "HabanaGelu(x)[approximate=false]", "y", nullptr},
     {"gelu_tanh", "GELU by the hyperbolic tangent",

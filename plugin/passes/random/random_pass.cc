@@ -11,6 +11,7 @@
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/random/categorical_sampling.h"
 #include "plugin/passes/random/fused_random_ops.h"
+#include "plugin/passes/random/seed_key.h"
 #include "plugin/passes/random/uniform_bits.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
@@ -51,6 +52,7 @@ const RandomOp* FindRandomOp(const std::string& op) {
   return found == ops->end() ? nullptr : &found->second;
 }
 
+constexpr char kSeedKeyOp[] = "StatelessRandomGetKeyCounter";
 constexpr int kPhilox = 1;
 constexpr int kAutoSelect = 3;
 
@@ -91,6 +93,9 @@ absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   return absl::OkStatus();
 }
 
+// Whether an HPU computes the seed. A StatelessRandomGetKeyCounter outside would then split the cluster.
+bool IsComputedSeed(const tensorflow::OutputTensor& seed) { return !IsOnHost(seed) && !seed.node->IsConstant(); }
+
 // Excludes int32 tensors, which are in host memory: the CPU kernel shuffles int32.
 bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
@@ -121,6 +126,7 @@ class RandomRewriter {
   absl::Status RewriteShuffle(Node* node);
   // Keeps the node if its shape cannot be computed outside clusters, or if the number of classes or samples is unknown.
   absl::Status RewriteCategories(Node* node);
+  absl::Status RewriteSeedKey(Node* node);
 
  private:
   struct Key {
@@ -136,7 +142,7 @@ class RandomRewriter {
   // returns the state's key.
   static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
                                            const NodeMaker& maker);
-  static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
+  absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
   absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   static absl::StatusOr<Node*> AddCardDraw(const Node& node, const RandomOp& op, const NodeMaker& maker,
@@ -172,7 +178,11 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfState(const Node& no
 }
 
 absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker) {
-  NodeBuilder builder = maker.New("key_counter", "StatelessRandomGetKeyCounter");
+  if (IsComputedSeed(InputOf(node, seed))) {
+    TF_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(node, seed), lowered_));
+    return Key{NodeBuilder::NodeOut(computed.key, 0), NodeBuilder::NodeOut(computed.counter, 0), computed.first};
+  }
+  NodeBuilder builder = maker.New("key_counter", kSeedKeyOp);
   TF_ASSIGN_OR_RETURN(Node * key, maker.Add(builder.Input(Input(node, seed))));
   return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
 }
@@ -278,6 +288,21 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
   return absl::OkStatus();
 }
 
+absl::Status RandomRewriter::RewriteSeedKey(Node* node) {
+  Graph* graph = context_->graph->get();
+  const NodeMaker maker(graph, node->name(), node->assigned_device_name());
+  TF_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(*node, 0), lowered_));
+  for (const tensorflow::Edge* edge : OutEdges(*node)) {
+    if (edge->src_output() != 1) continue;
+    Node* const user = edge->dst();
+    const int input = edge->dst_input();
+    graph->RemoveEdge(edge);
+    graph->AddEdge(computed.counter, 0, user, input);
+  }
+  Replace(node, computed.first, computed.key, "scrambles the seed by Philox");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RewriteRandomOps(PassContext* context) {
@@ -285,6 +310,7 @@ absl::Status RewriteRandomOps(PassContext* context) {
   std::vector<std::pair<Node*, const RandomOp*>> found;
   std::vector<Node*> shuffles;
   std::vector<Node*> categories;
+  std::vector<Node*> seed_keys;
   std::vector<Node*> shaped;  // nodes whose shapes are queried
   for (Node* node : (*context->graph)->op_nodes()) {
     if (!IsOnHpu(*node)) continue;
@@ -299,14 +325,19 @@ absl::Status RewriteRandomOps(PassContext* context) {
       shaped.push_back(node);
       continue;
     }
+    if (node->type_string() == kSeedKeyOp && !context->must_compile && IsComputedSeed(InputOf(*node, 0))) {
+      seed_keys.push_back(node);
+      continue;
+    }
     const RandomOp* op = FindRandomOp(node->type_string());
     if (op == nullptr || !CanRewrite(*node, *op)) continue;
     if (context->must_compile && op->state != State::kStateful) continue;
     found.emplace_back(node, op);
     if (op->state == State::kStateful) shaped.push_back(node);
   }
-  if (found.empty() && shaped.empty()) return absl::OkStatus();
+  if (found.empty() && shaped.empty() && seed_keys.empty()) return absl::OkStatus();
   RandomRewriter rewriter(context, shaped);
+  for (Node* node : seed_keys) TF_RETURN_IF_ERROR(rewriter.RewriteSeedKey(node));
   for (Node* node : shuffles) TF_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
   for (Node* node : categories) TF_RETURN_IF_ERROR(rewriter.RewriteCategories(node));
   for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));

@@ -13,6 +13,8 @@ namespace hpu::passes {
 //   stateless V2 ops (StatelessRandomUniformV2, …)                    state: key and counter of the op
 //   stateless ops before V2                                           state: StatelessRandomGetKeyCounter, outside
 //
+// If an HPU computes the seed, as in Keras 3's dropout, arithmetic replaces StatelessRandomGetKeyCounter (seed_key.h).
+//
 // Fused random ops are expanded first (fused_random_ops.h). Multinomial and StatelessMultinomial become arithmetic
 // (categorical_sampling.h) if the number of samples is constant and the number of classes is known. RandomShuffle
 // becomes a GatherV2, which a cluster can contain, and a HabanaRandomOrder outside, which draws the order of the rows.

@@ -18,6 +18,7 @@
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape.h"
+#include "xla/shape_util.h"
 
 namespace hpu {
 namespace {
@@ -32,21 +33,26 @@ struct RowNorm {
   float epsilon = 0;
   xla::PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;  // of x
   std::vector<int64_t> moments;                           // dimensions of the ops' mean and inverse deviation
+  std::vector<int64_t> weights;                           // dimensions of the ops' weights
+  int64_t size = 0;                                       // of a row
 };
 
-// nullopt unless the node normalises the last of at least two dimensions of x (input 0) with weights of shape [size].
+// nullopt unless the node normalises the last of at least two dimensions of x (input 0) with weights of shape [size],
+// or [1, ..., 1, size] (Keras 3).
 std::optional<RowNorm> FindRowNorm(XlaOpKernelContext* context, const NodeDef& node, const std::vector<int>& weights) {
   const absl::StatusOr<xla::Shape> x = context->InputXlaShape(0);
   if (!x.ok() || x->dimensions_size() < 2) return std::nullopt;
   const std::vector<int64_t> axes = passes::WholeNumbersOf(node.attr().at("axes"));
   const int64_t last = x->dimensions_size() - 1;
   if (axes.size() != 1 || (axes[0] != -1 && axes[0] != last)) return std::nullopt;
+  RowNorm norm;
+  norm.size = x->dimensions(last);
   for (const int input : weights) {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(input);
-    if (!shape.ok() || shape->dimensions_size() != 1 || shape->dimensions(0) != x->dimensions(last))
-      return std::nullopt;
+    if (!shape.ok() || shape->dimensions_size() == 0) return std::nullopt;
+    if (shape->dimensions().back() != norm.size || xla::ShapeUtil::ElementsIn(*shape) != norm.size) return std::nullopt;
+    norm.weights.assign(shape->dimensions().begin(), shape->dimensions().end());
   }
-  RowNorm norm;
   norm.type = x->element_type();
   const tensorflow::AttrValue& epsilon = node.attr().at("epsilon");
   norm.epsilon = epsilon.has_tensor() ? static_cast<float>(passes::NumberOf(epsilon).value_or(0)) : epsilon.f();
@@ -102,7 +108,8 @@ XlaOp LayerNormGradient(const Values& operands, xla::PrimitiveType type) {
 absl::StatusOr<bool> MarkLayerNorm(XlaOpKernelContext* context, const NodeDef& node) {
   const std::optional<RowNorm> norm = FindRowNorm(context, node, /*weights=*/{1, 2});
   if (!norm.has_value()) return false;
-  const Values operands = {context->Input(0), ToFloat(context->Input(1)), ToFloat(context->Input(2))};
+  const Values operands = {context->Input(0), ToFloat(xla::Reshape(context->Input(1), {norm->size})),
+                           ToFloat(xla::Reshape(context->Input(2), {norm->size}))};
   TF_ASSIGN_OR_RETURN(const XlaOp results,
                       MarkedCall(kLayerNorm, EpsilonText(norm->epsilon), operands,
                                  [&](const Values& x) { return LayerNorm(x, norm->epsilon, norm->type); }));
@@ -119,12 +126,15 @@ absl::StatusOr<bool> MarkLayerNormGradient(XlaOpKernelContext* context, const No
   if (!norm.has_value()) return false;
   const std::vector<int64_t> rows(norm->moments.begin(), norm->moments.end() - 1);
   const Values operands = {context->Input(0), context->Input(1), ToFloat(xla::Reshape(context->Input(2), rows)),
-                           ToFloat(xla::Reshape(context->Input(3), rows)), ToFloat(context->Input(4))};
+                           ToFloat(xla::Reshape(context->Input(3), rows)),
+                           ToFloat(xla::Reshape(context->Input(4), {norm->size}))};
   TF_ASSIGN_OR_RETURN(const XlaOp results,
                       MarkedCall(kLayerNormGradient, EpsilonText(norm->epsilon), operands,
                                  [&](const Values& x) { return LayerNormGradient(x, norm->type); }));
-  for (int result = 0; result < 3; ++result) {
-    context->SetOutput(result, xla::ConvertElementType(xla::GetTupleElement(results, result), norm->type));
+  context->SetOutput(0, xla::ConvertElementType(xla::GetTupleElement(results, 0), norm->type));
+  for (const int result : {1, 2}) {
+    const XlaOp weights = xla::Reshape(xla::GetTupleElement(results, result), norm->weights);
+    context->SetOutput(result, xla::ConvertElementType(weights, norm->type));
   }
   return true;
 }

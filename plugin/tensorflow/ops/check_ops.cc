@@ -12,6 +12,7 @@ REGISTER_OP("HabanaCheckIndices")
     .Attr(kKindsOfIndices)
     .Attr("axis: int = 0")
     .Attr("node: string")
+    .Attr("added_to_negative: int = 0")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(
@@ -30,6 +31,7 @@ indices: Must be at least 0 and less than shape[axis], with exceptions:
 shape: Shape of the indexed tensor.
 axis: Counts from the end if negative.
 node: Name of the op that uses the indices, for the error text.
+added_to_negative: Added to negative indices before the check; 0 for kinds vector and begin.
 )doc");
 
 REGISTER_OP("HabanaCheckValues")

@@ -24,6 +24,8 @@ class IndexCheck {
     return construction->GetAttr("axis", &axis_);
   }
 
+  void set_added_to_negative(int64_t added) { added_to_negative_ = added; }
+
   // `node` is the op's name, for the error text.
   absl::Status Check(const Tensor& indices, const Tensor& sizes, const std::string& node) const {
     const Shape shape = sizes.flat<int32_t>();
@@ -44,10 +46,11 @@ class IndexCheck {
     const auto values = indices.flat<Index>();
     const int64_t limit = shape(axis);
     for (int64_t i = 0; i < values.size(); ++i) {
-      const bool may_be_negative = segments || (elements && values(i) >= -limit);
-      if (values(i) >= 0 ? values(i) < limit || (lengths && values(i) == limit) : may_be_negative) continue;
+      const Index value = values(i) < 0 ? static_cast<Index>(values(i) + added_to_negative_) : values(i);
+      const bool may_be_negative = segments || (elements && value >= -limit);
+      if (value >= 0 ? value < limit || (lengths && value == limit) : may_be_negative) continue;
       const auto code = kind_ == "box" ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
-      return absl::Status(code, Text(indices, i, values(i), limit));
+      return absl::Status(code, Text(indices, i, value, limit));
     }
     return kind_ == "permutation" ? CheckOnce(indices, limit) : absl::OkStatus();
   }
@@ -147,6 +150,7 @@ class IndexCheck {
 
   std::string kind_;
   int64_t axis_ = 0;
+  int64_t added_to_negative_ = 0;
 };
 
 // HabanaCheckIndices.
@@ -155,6 +159,9 @@ class NamedIndexCheck {
  public:
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
     TF_RETURN_IF_ERROR(construction->GetAttr("node", &node_));
+    int64_t added = 0;
+    TF_RETURN_IF_ERROR(construction->GetAttr("added_to_negative", &added));
+    check_.set_added_to_negative(added);
     return check_.Initialize(construction);
   }
 
