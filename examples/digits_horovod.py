@@ -29,7 +29,7 @@ def main() -> None:
     model.compile(
         hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1, momentum=0.9)),
         tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        ["accuracy"],
+        metrics=["accuracy"],
     )
     callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()]
     steps = len(data.train_images) // BATCH  # the same for all ranks
@@ -39,7 +39,7 @@ def main() -> None:
     model.fit(batches, steps_per_epoch=steps, epochs=EPOCHS, callbacks=callbacks, verbose=0)
     loss, accuracy = model.evaluate(data.test_images, data.test_labels, verbose=0)
     if hvd.rank() == 0:
-        device = model.trainable_variables[0].device
+        device = tf.convert_to_tensor(model.trainable_variables[0]).device
         print(f"{hvd.size()} ranks on {device}: test loss {loss:.3f}, test accuracy {accuracy:.1%}")
 
 

@@ -26,7 +26,7 @@ data = digits.load()
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=(8, 8, 1)), tf.keras.layers.Dense(10)])
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(tf.keras.optimizers.Adam(1e-2), loss, ["accuracy"])
+    model.compile(tf.keras.optimizers.Adam(1e-2), loss, metrics=["accuracy"])
 
 
 def lose_rank(epoch: int, logs: object) -> None:

@@ -52,12 +52,12 @@ def main() -> None:
         model.compile(
             tf.keras.optimizers.SGD(0.1, momentum=0.9),
             tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-            ["accuracy"],
+            metrics=["accuracy"],
         )
     model.fit(batches(data.train_images, data.train_labels, BATCH), epochs=EPOCHS, verbose=0)
     loss, accuracy = model.evaluate(batches(data.test_images, data.test_labels, 120), verbose=0)
     if multinode_helpers.comm_rank() == 0:
-        device = model.trainable_variables[0].device
+        device = tf.convert_to_tensor(model.trainable_variables[0]).device
         workers = strategy.num_replicas_in_sync
         print(f"{workers} workers, worker 0 on {device}: test loss {loss:.3f}, test accuracy {accuracy:.1%}")
 

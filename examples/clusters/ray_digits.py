@@ -36,13 +36,13 @@ def train(settings: dict[str, int]) -> None:
         layers = [tf.keras.layers.Dense(64, "relu", input_shape=(64,)), tf.keras.layers.Dense(10)]
         model = tf.keras.Sequential(layers)
         loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(tf.keras.optimizers.Adam(0.01), loss, ["accuracy"])
+        model.compile(tf.keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
     history = model.fit(dataset.with_options(options), epochs=settings["epochs"], verbose=0).history
     ray.train.report(
         {
             "accuracy": history["accuracy"][-1],
             "workers": strategy.num_replicas_in_sync,
-            "device": model.weights[0].device,
+            "device": tf.convert_to_tensor(model.weights[0]).device,
         }
     )
 

@@ -27,7 +27,7 @@ def main() -> None:
             tf.keras.layers.Dense(10, activation="softmax"),
         ]
     )
-    model.compile(tf.keras.optimizers.Adam(0.01), tf.keras.losses.SparseCategoricalCrossentropy(), ["accuracy"])
+    model.compile(tf.keras.optimizers.Adam(0.01), tf.keras.losses.SparseCategoricalCrossentropy(), metrics=["accuracy"])
     # 3 equal batches, so that training needs one recipe for its step.
     model.fit(images, labels, batch_size=599, epochs=arguments.epochs, verbose=0)
     # The first dimension is unknown, so that a request may contain any number of images.

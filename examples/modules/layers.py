@@ -31,7 +31,7 @@ def main() -> None:
     )
     rate = CyclicalLearningRate(1e-3, 1e-2, step_size=8, scale_fn=lambda cycle: 1 / 2.0 ** (cycle - 1))
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(tf.keras.optimizers.legacy.Adam(rate), loss, ["accuracy"])
+    model.compile(tf.keras.optimizers.Adam(rate), loss, metrics=["accuracy"])
     losses = model.fit(images, labels, batch_size=32, epochs=12, verbose=0).history["loss"]
     print(f"loss {losses[0]:.3f} to {losses[-1]:.3f}")
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import report_of
 from tests.support.compare import CPU, HPU
-from tests.support.keras_package import TRAIN_FUNCTION
+from tests.support.keras_package import IS_KERAS_2, TRAIN_FUNCTION
 
 pytestmark = pytest.mark.usefixtures("hpu")
 layers = tf.keras.layers
@@ -79,7 +79,7 @@ class TextModel(tf.keras.Model):  # type: ignore[misc]
     def call(self, inputs: tf.Tensor, states: Any = None, training: bool = False) -> tf.Tensor:
         x = self.embedding(inputs, training=training)
         if states is None:
-            states = self.gru.get_initial_state(x)
+            states = self.gru.get_initial_state(x if IS_KERAS_2 else tf.shape(x)[0])
         x, _ = self.gru(x, initial_state=states, training=training)
         return self.dense(x, training=training)
 

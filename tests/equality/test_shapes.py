@@ -28,7 +28,7 @@ def build(device: str) -> tf.keras.Model:
         model.compile(
             tf.keras.optimizers.Adam(0.01),
             tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-            ["accuracy"],
+            metrics=["accuracy"],
         )
     return model
 

@@ -1,4 +1,4 @@
-"""Tests that cannot pass on the device of HPU_BACKEND."""
+"""Tests that cannot pass on the device of HPU_BACKEND, or with the installed TensorFlow."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import fnmatch
 import os
 from collections.abc import Mapping
 
+from habana_frameworks.tensorflow import lib_utils
 from tests.gaudi import exceptions as gaudi
 from tests.pjrt import exceptions as pjrt
+from tests.support import release_exceptions
 
 
 def active_exceptions() -> Mapping[str, str]:
     """Returns patterns of test ids, where * matches any text, and the reasons to skip these tests."""
     backend = os.environ.get("HPU_BACKEND", "").partition(":")[0]
-    return {"gaudi": gaudi.EXCEPTIONS | gaudi.TOO_SLOW, "pjrt": pjrt.EXCEPTIONS}.get(backend, {})
+    of_device = {"gaudi": {**gaudi.EXCEPTIONS, **gaudi.TOO_SLOW}, "pjrt": pjrt.EXCEPTIONS}.get(backend, {})
+    return {**of_device, **release_exceptions.EXCEPTIONS.get(lib_utils.release().version, {})}
 
 
 def reason_to_skip(node_id: str, exceptions: Mapping[str, str]) -> str | None:

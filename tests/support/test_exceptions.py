@@ -12,13 +12,19 @@ from collections.abc import Mapping
 
 import pytest
 
+from habana_frameworks.tensorflow import lib_utils
 from tests.gaudi import doubles
 from tests.gaudi import exceptions as gaudi
 from tests.pjrt import exceptions as pjrt
-from tests.support import exceptions
+from tests.support import exceptions, release_exceptions
 from tests.support.processes import ROOT
 
-LISTS = {"pjrt": pjrt.EXCEPTIONS, "gaudi": gaudi.EXCEPTIONS, "gaudi, too slow": gaudi.TOO_SLOW}
+LISTS = {
+    "pjrt": pjrt.EXCEPTIONS,
+    "gaudi": gaudi.EXCEPTIONS,
+    "gaudi, too slow": gaudi.TOO_SLOW,
+    **release_exceptions.EXCEPTIONS,
+}
 _SECONDS = 3000
 
 
@@ -57,11 +63,12 @@ def test_brackets_are_no_special_characters() -> None:
 
 
 def test_the_lists_hold_for_their_own_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_release = release_exceptions.EXCEPTIONS.get(lib_utils.release().version, {})
     for backend, listed in (("pjrt:cpu", pjrt.EXCEPTIONS), ("gaudi:/x", gaudi.EXCEPTIONS | gaudi.TOO_SLOW)):
         monkeypatch.setenv("HPU_BACKEND", backend)
-        assert exceptions.active_exceptions() == listed
+        assert exceptions.active_exceptions() == {**listed, **of_release}
     monkeypatch.setenv("HPU_BACKEND", "emulator")
-    assert exceptions.active_exceptions() == {}
+    assert exceptions.active_exceptions() == of_release
 
 
 def passed(report: pathlib.Path) -> list[str]:

@@ -64,7 +64,9 @@ class TopKLowering : public tensorflow::XlaOpKernel {
     const XlaOp sorted = xla::Sort(operands, xla::CreateScalarGtComputation(types, builder), last, /*is_stable=*/true);
     const auto first = [&](int64_t operand) {
       const XlaOp slice = xla::SliceInDim(xla::GetTupleElement(sorted, operand), 0, k, 1, last);
-      return k_is_dynamic ? xla::SetDimensionSize(slice, context->Input(1), last) : slice;
+      if (k_is_dynamic) return xla::SetDimensionSize(slice, context->Input(1), last);
+      // Newer XLA gives a part of a dynamic dimension the size of the whole.
+      return builder->GetShape(slice)->is_dynamic_dimension(last) ? xla::RemoveDynamicDimension(slice, last) : slice;
     };
     context->SetOutput(0, first(operands.size() == 2 ? 0 : 2));
     context->SetOutput(1, xla::ConvertElementType(first(1), index_type_));
