@@ -85,7 +85,9 @@ def fit(strategy: tf.distribute.Strategy, name: str, dataset: tf.data.Dataset) -
     with strategy.scope():
         model = build(name)
         model.compile(
-            tf.keras.optimizers.SGD(0.05), tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"]
+            tf.keras.optimizers.SGD(0.05),
+            tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            metrics=["accuracy"],
         )
     history = model.fit(dataset, verbose=0)
     return model, [*history.history["loss"], *model.evaluate(dataset, verbose=0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import logging
 import os
 from typing import Any
@@ -34,6 +35,11 @@ class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
         if tf.executing_eagerly():  # a graph-mode program cannot contact the other workers yet
             (launcher,) = self._cross_device_ops._launchers
             in_server.join(launcher._group_key, self._id_in_cluster, self._num_workers)
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
+        """Also reduces structures of values: Keras 3's fit passes a batch, from whose shapes it builds the model."""
+        reduce = functools.partial(super()._reduce_to, destinations=destinations, options=options)
+        return tf.nest.map_structure(lambda part: reduce(reduce_op, part), value)
 
 
 class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
@@ -68,6 +74,12 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
                 "or start the program with `hpu run` (docs/distributed/jobs.md)",
                 processes,
             )
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
+        """As in the base class. Scalars have no axis: Keras 3's fit averages the workers' losses along axis 0."""
+        parts = self.experimental_local_results(value)
+        scalars = all(tf.is_tensor(part) and part.shape.rank == 0 for part in parts)
+        return super().reduce(reduce_op, value, None if scalars else axis)
 
 
 def _with_buckets(options: Any) -> Any:
