@@ -68,6 +68,25 @@ def keras_3_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
     return x * scale + (-mean * scale + tf.reshape(beta, shape))
 
 
+def keras_3_batch_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
+    """Batch normalisation as Keras 3 builds it: in float32, without FusedBatchNormV3. The result uses the moments."""
+    wide = tf.cast(x, tf.float32)
+    mean, variance = tf.nn.moments(wide, [0, 1, 2])
+    weights = tf.cast(beta, tf.float32), tf.cast(gamma, tf.float32)
+    y = tf.nn.batch_normalization(wide, mean, variance, *weights, 1e-3)
+    return tf.cast(y + tf.stop_gradient(mean + variance), x.dtype)
+
+
+def fused_batch_norm(activation: Layer) -> Callable[..., tf.Tensor]:
+    """Batch normalisation as Keras 2 builds it."""
+
+    def run(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
+        weights = {"scale": tf.cast(gamma, tf.float32), "offset": tf.cast(beta, tf.float32)}
+        return activation(tf.compat.v1.nn.fused_batch_norm(x, **weights)[0])
+
+    return run
+
+
 def gelu_by_erf(x: tf.Tensor) -> tf.Tensor:
     """tf.nn.gelu of TensorFlow 2.15."""
     return 0.5 * x * (1.0 + tf.math.erf(x / tf.cast(1.4142135623730951, x.dtype)))
@@ -130,6 +149,11 @@ def batch_norm(activation: Layer) -> Callable[[tf.DType], Layer]:
 def dense(activation: str) -> Callable[[tf.DType], Layer]:
     return keras(lambda dtype: tf.keras.layers.Dense(8, activation=activation, dtype=dtype), (16,))
 
+
+# Keras 3 builds batch normalisation of ordinary ops, in float32, so that a Cast precedes the activation in bfloat16.
+BATCH_NORM = () if IS_KERAS_2 else ("batch_norm", "batch_norm_grad")
+RELU = ("batch_norm_relu",) if IS_KERAS_2 else BATCH_NORM
+RELU6 = ("batch_norm_relu6",) if IS_KERAS_2 else BATCH_NORM
 
 CASES = [
     Case("gelu_erf", of(tf.nn.gelu), ("gelu_erf", "gelu_erf_grad")),
@@ -208,8 +232,20 @@ CASES = [
         ("explicit_conv", "explicit_conv_filter_grad", "explicit_conv_input_grad"),
         IMAGE,
     ),
-    Case("batch_norm_relu", batch_norm(tf.nn.relu), ("batch_norm_relu",), IMAGE),
-    Case("batch_norm_relu6", batch_norm(tf.nn.relu6), ("batch_norm_relu6",), IMAGE),
+    Case(
+        "keras_3_batch_norm",
+        lambda dtype: Weighted(keras_3_batch_norm, 3, dtype),
+        ("batch_norm", "batch_norm_grad"),
+        IMAGE,
+    ),
+    Case(
+        "fused_batch_norm_relu",
+        lambda dtype: Weighted(fused_batch_norm(tf.nn.relu), 3, dtype),
+        ("batch_norm_relu",),
+        IMAGE,
+    ),
+    Case("batch_norm_relu", batch_norm(tf.nn.relu), (*BATCH_NORM, "batch_norm_relu"), IMAGE, in_bfloat16=RELU),
+    Case("batch_norm_relu6", batch_norm(tf.nn.relu6), (*BATCH_NORM, "batch_norm_relu6"), IMAGE, in_bfloat16=RELU6),
     Case("bias_relu", dense("relu"), ("bias_relu",), (4, 16)),
     Case("bias_relu6", dense("relu6"), ("bias_relu6",), (4, 16)),
     Case("bias_tanh", dense("tanh"), ("bias_tanh",), (4, 16)),

@@ -172,6 +172,25 @@ bool CheckInstanceNormGrad(PatternMatch* match) {
          NumbersOf(*match, "weight_shape").size() == 1;
 }
 
+bool CheckBatchNorm(PatternMatch* match) {
+  const Output& x = *match->Find("x");
+  const auto shape_of = [&](const Output& value) { return match->shapes->Get().Shape(*value.node, value.index); };
+  if (!IsScalar(*match, "epsilon") || NumbersOf(*match, "axes") != NumberList{0, 1, 2}) return false;
+  if (x.node->output_type(x.index) != tensorflow::DT_FLOAT || shape_of(x).dims() != 4) return false;
+  const tensorflow::PartialTensorShape mean = shape_of(*match->Find("mean"));
+  return mean.dims() == 1 && mean.IsFullyDefined() &&
+         absl::c_all_of(std::vector<std::string_view>{"beta", "gamma"}, [&](std::string_view name) {
+           const Output* weights = match->Find(name);
+           return weights == nullptr || mean.IsIdenticalTo(shape_of(*weights));
+         });
+}
+
+bool CheckBatchNormGrad(PatternMatch* match) {
+  const NumberList kept = NumbersOf(*match, "kept_shape");
+  if (kept.size() != 4 || kept[0] * kept[1] * kept[2] != 1) return false;
+  return CheckBatchNorm(match) && IsNormGrad(*match) && NumbersOf(*match, "weight_shape").size() == 1;
+}
+
 bool CheckScale(PatternMatch* match) { return IsScalar(*match, "scale") && IsScalar(*match, "rate"); }
 
 bool CheckRange(PatternMatch* match) { return IsScalar(*match, "min") && IsScalar(*match, "max"); }

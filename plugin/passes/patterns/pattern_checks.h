@@ -21,6 +21,12 @@ bool CheckInstanceNormGrad(PatternMatch* match);
 // the last dimensions of $shape, or of the dimensions of x from $first on. Sets $axes to these dimensions.
 bool CheckFlatNorm(PatternMatch* match);
 
+// Batch normalisation of float32 images with channels last: the mean over $axes [0, 1, 2] and the weights have the
+// shape [channels]. Requires a scalar $epsilon. The gradient also requires that $kept_shape is [1, 1, 1, channels] and,
+// like CheckLayerNormGrad, that $sum_axes equals $axes and $share belongs to $multiples.
+bool CheckBatchNorm(PatternMatch* match);
+bool CheckBatchNormGrad(PatternMatch* match);
+
 // $scale and $rate are scalars.
 bool CheckScale(PatternMatch* match);
 

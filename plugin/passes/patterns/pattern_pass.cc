@@ -49,23 +49,26 @@ class NodeIndex {
 // Replaces all matches in one graph. Returns whether the graph changed.
 absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::NodeFilter& filter,
                                   const std::string& prefix) {
-  const NodeIndex index(*graph, filter);
+  NodeIndex index(*graph, filter);
   LazyShapes shapes(graph, context->library);
   const MatchScope scope{filter, &shapes};
   PatternRewriter rewriter(graph, prefix, &context->report);
   bool changed = false;
   for (const Pattern& pattern : Patterns()) {
     if (!index.HasAll(pattern.required_ops)) continue;
+    bool any = false;
     for (const std::string& op : pattern.root_ops) {
       for (const int id : index.Ids(op)) {
         Node* root = graph->FindNodeId(id);
         if (root == nullptr) continue;
         if (const std::optional<PatternMatch> match = MatchPattern(pattern, root, scope)) {
           TF_ASSIGN_OR_RETURN(const bool replaced, rewriter.Replace(pattern, *match));
-          changed |= replaced;
+          any |= replaced;
         }
       }
     }
+    if (any) index = NodeIndex(*graph, filter);  // later patterns may match the fused ops
+    changed |= any;
   }
   return changed;
 }

@@ -128,6 +128,29 @@ constexpr PatternEntry kEntries[] = {
      )",
      "HabanaInstanceNormGrad(x, dy, gamma, mean, istd)[axes=$axes, epsilon=$epsilon]", "dx, dbeta, dgamma",
      CheckInstanceNormGrad},
+    {"batch_norm_grad", "gradient of batch normalisation in the form of Keras 3",
+     R"(
+       *mean = Squeeze(wide_mean)
+       *wide_mean = Mean(x, $axes)[keep_dims=true]
+       *variance = Squeeze(Mean(squares, $axes)[keep_dims=true])
+       *squares = SquaredDifference(x, {wide_mean | StopGradient(wide_mean)})
+       *istd = Rsqrt(AddV2(variance, $epsilon))
+       *scale = Mul(istd, gamma)
+       dx = AddN(by_variance, by_mean, direct, ...)
+       direct = Mul(dy, scale)
+       by_mean = {Mul(Tile(center, $multiples), $share) | RealDiv(BroadcastTo(center, Shape(x)), count)}
+       center = Reshape(Mul(minus, scale), $kept_shape)
+       by_variance = Mul(Mul(2, spread), Sub(x, wide_mean))
+       spread = {Mul(Tile(width, $multiples), $share) | RealDiv(BroadcastTo(width, Shape(squares)), count)}
+       width = Reshape(RsqrtGrad(istd, Mul(slope, gamma)), $kept_shape)
+       *count = Cast(Prod(GatherV2({Shape(x) | Shape(squares)}, $sum_axes, 0), _))
+       slope = AddN(Reshape(Sum(Mul(dy, x), $sum_axes)[keep_dims=true], $weight_shape), Mul(mean, minus))
+       minus = Neg(dbeta)
+       dbeta = Reshape(Sum(dy, $sum_axes)[keep_dims=true], $weight_shape)
+       dgamma = Mul(slope, istd)
+     )",
+     "FusedBatchNormGradV3(dy, x, gamma, mean, variance, mean)[epsilon=$epsilon, is_training=true, data_format=NHWC]",
+     "dx, dgamma, dbeta", CheckBatchNormGrad},
     {"softmax_grad", "gradient of tf.nn.softmax",
      R"(
        *y = Softmax(_)
@@ -305,6 +328,19 @@ constexpr PatternEntry kEntries[] = {
      "HabanaConv2DWithPadding(x, w)"
      "[paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]",
      "y", nullptr},
+    // The last two inputs, the moments before the step, have no effect with the default exponential_avg_factor.
+    {"batch_norm", "batch normalisation in the form of Keras 3",
+     R"(
+       y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))
+       mean = Squeeze(wide_mean)
+       wide_mean = Mean(x, $axes)[keep_dims=true]
+       variance = Squeeze(Mean(squares, $axes)[keep_dims=true])
+       squares = SquaredDifference(x, {wide_mean | StopGradient(wide_mean)})
+       istd = Rsqrt(AddV2(variance, $epsilon))
+       scale = Mul(istd, gamma)
+     )",
+     "FusedBatchNormV3(x, gamma, beta, beta, gamma)[epsilon=$epsilon, is_training=true, data_format=NHWC]",
+     "y, _, _, mean, variance", CheckBatchNorm},
     {"batch_norm_relu", "batch normalisation and ReLU", HPU_BATCH_NORM("Relu"), HPU_BATCH_NORM_RESULTS, nullptr},
     {"batch_norm_relu6", "batch normalisation and ReLU6", HPU_BATCH_NORM("Relu6"), HPU_BATCH_NORM_RESULTS, nullptr},
     {"bias_relu", "addition of a bias and ReLU", HPU_BIAS_ADD("Relu"), "y", nullptr},
