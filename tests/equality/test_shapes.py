@@ -10,7 +10,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU, assert_close, assert_same_graph
-from tests.support.keras_package import TRAIN_FUNCTION
+from tests.support.keras_package import BATCH_FUNCTION
 
 Array = npt.NDArray[np.float32]
 SIZES = [4, 7, 1, 8, 4, 7, 3]
@@ -47,7 +47,7 @@ def test_a_batch_size_that_changes_each_step() -> None:
     np.testing.assert_allclose(losses[HPU], losses[CPU], rtol=1e-5)
     # Keras retraces the step until the batch size is dynamic. Each trace has its own cluster.
     clusters = statistics.get().launched_clusters
-    assert {cluster.name for cluster in clusters} == {f"habana_cluster_{TRAIN_FUNCTION}_0"}
+    assert {cluster.name for cluster in clusters} == {f"habana_cluster_{BATCH_FUNCTION}_0"}
     assert sum(cluster.launches for cluster in clusters) == len(SIZES)
     assert len(set(SIZES)) <= sum(cluster.recipes for cluster in clusters) < len(SIZES)
     assert statistics.get().fallbacks == 0

@@ -105,7 +105,12 @@ def test_unknown_backend() -> None:
 
 
 def test_settings() -> None:
-    environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
+    environment = {
+        "HPU_MEMORY_MB": "lots",
+        "HPU_BACKENT": "null",
+        "HPU_CLUSTERING": "off",
+        "XLA_FLAGS": "--xla_dump_max_hlo_modules=1",
+    }
     others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1", "HPU_EMULATOR_MODULES": "3"}
     logs = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_PROF_hl0": "1", "LOG_LEVEL_PASSES": "1"}
     placed = {"TF_PLACE_ON_CPU": "[Tahn], Erfinv,[ all_nodes ],Frobnicate"}
@@ -120,7 +125,7 @@ def test_settings() -> None:
     accepted = [finding["text"] for finding in about(findings, "settings", "ok")]
     assert "HPU_CLUSTERING=off (default on)" in accepted and "LOG_LEVEL_PASSES=1 (default -1)" in accepted
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
-    assert "XLA_FLAGS=--xla_foo is a setting of TensorFlow" in notes
+    assert "XLA_FLAGS=--xla_dump_max_hlo_modules=1 is a setting of TensorFlow" in notes
     assert "HOROVOD_FUSION_THRESHOLD=0 applies to the processes of a job" in notes
     assert "GRAPH_VISUALIZATION=1 is accepted but has no effect" in notes
     assert "HPU_EMULATOR_MODULES=3: this setting was renamed to HPU_MODULES" in notes

@@ -16,6 +16,8 @@ keras_2_only = pytest.mark.skipif(not IS_KERAS_2, reason="Keras 3 lacks what the
 keras_3_only = pytest.mark.skipif(IS_KERAS_2, reason="Keras 2 lacks what the test uses")
 # Part of the name of fit's graph.
 TRAIN_FUNCTION = "train_function" if IS_KERAS_2 else "multi_step_on_iterator"
+# The same of train_on_batch's.
+BATCH_FUNCTION = "train_function" if IS_KERAS_2 else "one_step_on_data"
 
 
 def variable_of(weight: Any) -> Any:

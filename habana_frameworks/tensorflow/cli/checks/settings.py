@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow import flags, lib_utils
 from habana_frameworks.tensorflow._internal import flag_values
 from habana_frameworks.tensorflow._internal.xla_options import XLA_OPTIONS
 from habana_frameworks.tensorflow.cli.checks import setting_values
@@ -36,6 +36,7 @@ def check() -> Iterator[Finding]:
 
 def _check_xla_options() -> Iterator[Finding]:
     """Reports options of NVIDIA's guide that have no effect on the HPU, or that TensorFlow does not know."""
+    release = lib_utils.release().version
     for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):
         words = re.split(r"[\s,]+", os.environ.get(variable, ""))
         for name in dict.fromkeys(word.partition("=")[0] for word in words):
@@ -47,7 +48,7 @@ def _check_xla_options() -> Iterator[Finding]:
                 f"use {option.instead} (docs/user/xla_options.md)" if option.instead else f"remove it. {option.meaning}"
             )
             if option.effect == "unknown":
-                text = f"{variable}: TensorFlow 2.15.1 does not know {name}, and ends the process"
+                text = f"{variable}: TensorFlow {release} does not know {name}, and ends the process"
                 yield Finding("settings", Level.WARNING, text, remedy, data)
             else:
                 text = f"{variable}: {name} has no effect on the HPU. {option.meaning}"
