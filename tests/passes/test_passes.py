@@ -276,8 +276,9 @@ def test_indices_that_count_from_the_end_are_checked_before_the_cluster(swapped:
     result = passes.run(graph_of(build)).graph
     (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
     assert check.input[0] == "ids"
-    feeds = {"ids:0": [9, -10, -1, 0], "x:0": np.arange(40.0).reshape(10, 4)}
-    np.testing.assert_allclose(run_on_cpu(result, feeds)[1:], 2 * np.tanh(feeds["x:0"][[0, 9, 0]]), rtol=1e-6)
+    rows = np.arange(40.0).reshape(10, 4)
+    feeds = {"ids:0": [9, -10, -1, 0], "x:0": rows}
+    np.testing.assert_allclose(run_on_cpu(result, feeds)[1:], 2 * np.tanh(rows[[0, 9, 0]]), rtol=1e-6)
     for wrong, shown in ((10, 10), (-11, -1)):
         with pytest.raises(tf.errors.InvalidArgumentError, match=rf"indices\[1\] = {shown} is not in \[0, 10\)"):
             run_on_cpu(result, {**feeds, "ids:0": [1, wrong]})

@@ -41,7 +41,7 @@ namespace {
 
 // Gradients precede forward ops (see PatternEntries()).
 constexpr PatternEntry kEntries[] = {
-    // TensorFlow 2.15 computes GELU by Erf, 2.21 by Erfc.
+    // Older TensorFlow computes GELU by Erf, newer by Erfc.
     {"gelu_erf_grad", "gradient of GELU by the error function",
      R"(
        *scaled = {0.70710678 * x | -0.70710678 * x}
