@@ -18,6 +18,7 @@ from benchmarks.models import CLASSES, transformer
 from habana_frameworks.tensorflow import load_habana_module, multinode_helpers, statistics
 from habana_frameworks.tensorflow.distribute import HPUStrategy
 from tests.support.compare import distance
+from tests.support.keras_package import variable_of
 
 GLOBAL_BATCH = 16
 
@@ -141,7 +142,7 @@ def write_record(
         "compiled": recipes.compiled,
         "disk_hits": recipes.disk_hits,
         "loss_scale": float(getattr(getattr(model, "optimizer", None), "loss_scale", 1.0)),
-        "devices": sorted({weight.device for weight in model.trainable_variables}),
+        "devices": sorted({variable_of(weight).device for weight in model.trainable_variables}),
     }
     np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(weights)})
     (directory / f"record_{label}.json").write_text(json.dumps(record))

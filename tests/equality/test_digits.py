@@ -41,7 +41,7 @@ def accuracies(digits: Any, seed: int) -> dict[str, float]:
         with tf.device(device):
             model = cnn()
             loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-            model.compile(tf.keras.optimizers.Adam(2e-3), loss, ["accuracy"])
+            model.compile(tf.keras.optimizers.Adam(2e-3), loss, metrics=["accuracy"])
             weights = weights or model.get_weights()
             model.set_weights(weights)
             train = digits.train_images[order], digits.train_labels[order]

@@ -141,7 +141,7 @@ def test_a_keras_model_as_an_estimator(hpu: str, tmp_path: pathlib.Path) -> None
             inputs = tf.keras.Input([5], name="x")
             initializer = tf.keras.initializers.GlorotUniform(seed=1)
             keras = tf.keras.Model(inputs, tf.keras.layers.Dense(2, kernel_initializer=initializer)(inputs))
-            keras.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+            keras.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
             model = tf.keras.estimator.model_to_estimator(keras, model_dir=str(tmp_path / directory))
             before = model.evaluate(dataset)
             model.train(dataset)

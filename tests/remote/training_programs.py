@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import habana_device, load_habana_module, statistics
 from tests.support.digits import load_digits
+from tests.support.keras_package import TRAIN_FUNCTION
 
 
 def train(backend: str) -> None:
@@ -25,14 +26,14 @@ def train(backend: str) -> None:
         ]
     )
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(tf.keras.optimizers.Adam(2e-3), loss, ["accuracy"])
+    model.compile(tf.keras.optimizers.Adam(2e-3), loss, metrics=["accuracy"])
     history = model.fit(digits.train_images, digits.train_labels, batch_size=64, epochs=2, shuffle=False, verbose=0)
     print(*(float(value).hex() for value in history.history["loss"]))
     for weight in model.get_weights():
         print(weight.tobytes().hex())
     counts = statistics.get()
     assert counts.fallbacks == 0
-    assert sum(cluster.launches for cluster in counts.launched_clusters if "train" in cluster.name) >= 40
+    assert sum(cluster.launches for cluster in counts.launched_clusters if TRAIN_FUNCTION in cluster.name) >= 40
     assert habana_device.info()["backend"] == backend
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import time
 from collections.abc import Callable
@@ -93,7 +94,8 @@ def test_memory_is_bounded(tmp_path: pathlib.Path) -> None:
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             for name, pid in pids.items():
-                most[name] = max(most[name], private_bytes(pid) - before[name])
+                with contextlib.suppress(FileNotFoundError):  # on a busy machine the server may cut a session off
+                    most[name] = max(most[name], private_bytes(pid) - before[name])
             time.sleep(0.1)
         scene.victim.assert_unharmed()
         for session in sessions.values():
