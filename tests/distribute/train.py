@@ -141,11 +141,16 @@ def write_record(
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
         "compiled": recipes.compiled,
         "disk_hits": recipes.disk_hits,
-        "loss_scale": float(getattr(getattr(model, "optimizer", None), "loss_scale", 1.0)),
+        "loss_scale": loss_scale(getattr(model, "optimizer", None)),
         "devices": sorted({variable_of(weight).device for weight in model.trainable_variables}),
     }
     np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(weights)})
     (directory / f"record_{label}.json").write_text(json.dumps(record))
+
+
+def loss_scale(optimizer: Any) -> float:
+    """The factor of Keras 2's or Keras 3's LossScaleOptimizer; 1 for other optimizers."""
+    return float(tf.convert_to_tensor(getattr(optimizer, "loss_scale", getattr(optimizer, "dynamic_scale", 1.0))))
 
 
 def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
