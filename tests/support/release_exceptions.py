@@ -10,9 +10,10 @@ _LOOPS = "the thunks of XLA's CPU compiler report loops as one instruction"
 # Patterns of test ids by release; * matches any text. tests/support/test_exceptions.py checks them.
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "2.21.0": {
-        "tests/check/test_programs.py::test_an_ordinary_program[digits_*]": _CARD_OPS,
-        "tests/check/test_programs.py::test_an_ordinary_program[augmentation]": _CARD_OPS,
-        "tests/check/test_programs.py::test_an_ordinary_program[layers]": _KERAS_2,
+        **{
+            f"tests/check/test_programs.py::test_an_ordinary_program[{name}]": _CARD_OPS
+            for name in ("augmentation", "digits_keras", "digits_strategy", "layers")
+        },
         "tests/check/test_programs.py::test_an_ordinary_program[estimator]": "TensorFlow has no Estimator",
         "tests/check/test_programs.py::test_the_ci_script": _CARD_OPS,
         "tests/distribute/test_failures.py::test_a_lost_worker_is_named*": _BACKUP,
