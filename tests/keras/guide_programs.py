@@ -22,7 +22,7 @@ layers = tf.keras.layers
 
 def _fit(model: tf.keras.Model, x: np.ndarray, metrics: Sequence[str] = ("accuracy",)) -> list[float]:
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(tf.keras.optimizers.Adam(0.01), loss, metrics=list(metrics))
+    model.compile(tf.keras.optimizers.Adam(0.01), loss, metrics=list(metrics) or None)
     history = model.fit(x, LABELS, batch_size=BATCH, epochs=3, shuffle=False, verbose=0)
     return [float(loss) for loss in history.history["loss"]]
 
