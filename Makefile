@@ -245,7 +245,7 @@ test-remote: build ## training tests on a device server; results must equal the 
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
-SAMPLED_TESTS := $(addprefix tests/,check device distribute equality explain kernels passes precision profiling python recipes remote)
+SAMPLED_TESTS := $(addprefix tests/,check device distribute equality explain keras/test_guides.py kernels passes precision profiling python recipes remote)
 # Values and steps on which compilers and CPU kernels tend to differ.
 VALUE_TESTS := $(addprefix tests/ops/test_,singular_gradients.py wrapped_integers.py order_of_zeros.py)
 VALUE_TESTS := $(VALUE_TESTS) tests/equality/test_segment_guards.py
