@@ -60,6 +60,6 @@ def test_ci_runs_lint_and_tests_and_fails_with_the_last_target(tmp_path: pathlib
     assert log.read_text().splitlines() == [
         "lint",
         "test",
-        "sample TF=2.21.0",
+        "sample TF=2.21.0 SAMPLE=1",
         "--no-print-directory optional-packages",
     ]
