@@ -145,6 +145,26 @@ def test_control_dependencies() -> None:
     np.testing.assert_array_equal(results[0], np.array([[1, 2], [2.5, 4.5], [12.25, 14.25]]))
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda state, item: state - 2 * item,
+        lambda state, item: state - 2 * tf.strings.to_number(tf.strings.as_string(item), tf.int32),
+    ],
+    ids=["in_a_cluster", "with_strings"],
+)
+def test_a_loop_that_indexes_its_elements(step: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+    """TensorFlow lowers the loop on the CPU, and the loop with strings on both devices."""
+
+    def program() -> Any:
+        x = tf1.placeholder(tf.int32, [4])
+        y = tf.scan(step, x)
+        with tf1.Session(config=SOFT) as session:
+            return session.run(y, {x: [1, 2, 3, 4]})
+
+    np.testing.assert_array_equal(on_both(program), [1, -3, -9, -17])
+
+
 def test_partial_runs() -> None:
     def program() -> Any:
         a, b, c = (tf1.placeholder(tf.float32, []) for _ in range(3))

@@ -183,7 +183,11 @@ tensorflow::Status RunLoopIndexPass(const tensorflow::GraphOptimizationPassOptio
   if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();
   }
-  return MarkCountedIndices(options.graph->get(), options.flib_def);
+  Graph* const graph = options.graph->get();
+  TF_RETURN_IF_ERROR(MarkCountedIndices(graph, options.flib_def));
+  if (options.is_function_graph || LoopsOf(*graph).empty()) return tensorflow::OkStatus();
+  // TensorFlow finds the functions of a Session's loops in the graph's own library when it lowers the loops.
+  return graph->AddFunctionLibrary(options.flib_def->ToProto());
 }
 
 }  // namespace hpu::passes
