@@ -84,7 +84,8 @@ def add_licenses(source: pathlib.Path, target: pathlib.Path, docs: pathlib.Path 
 
 
 def _run_auditwheel(wheel: pathlib.Path, directory: pathlib.Path) -> None:
-    command = [sys.executable, "-m", "auditwheel", "repair", "--strip", "--exclude", TENSORFLOW, "-w", str(directory), str(wheel)]
+    options = ["--strip", "--exclude", TENSORFLOW, "-w", str(directory)]
+    command = [sys.executable, "-m", "auditwheel", "repair", *options, str(wheel)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RepairError(f"auditwheel cannot repair {wheel.name}: {done.stderr.strip()}")
