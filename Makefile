@@ -220,7 +220,7 @@ generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, op_fa
 
 # The wheel has the plugin of each release. scikit-build-core reuses the objects in $(BUILD) for one of them, and copies
 # the others. auditwheel needs Python 3.10 or newer; the wheel also supports 3.9.
-RELEASES := 2.15.1 2.21.0
+RELEASES := $(patsubst requirements/tensorflow-%,%,$(wildcard requirements/tensorflow-*))
 wheel: ## build dist/hpu_tensorflow-*.whl for Ubuntu 22.04, Debian 12 and newer systems
 	@for release in $(RELEASES); do $(MAKE) --no-print-directory build TF=$$release; done
 	@rm -rf $(BUILD)/wheel

@@ -1,7 +1,7 @@
 """Prints the version and the directory of the installed TensorFlow, one per line, without importing it.
 
-With --default, prints the release that this Python is set up with if nobody chooses one. Searches this interpreter's
-site-packages in addition to sys.path, because pip's isolated builds hide site-packages.
+With --default, prints the default release for this Python instead. Searches this interpreter's site-packages in
+addition to sys.path, because pip's isolated builds hide site-packages.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ absl::Status CheckKernel(const Convolution& c) {
   const char* lacking = nullptr;
   if (c.type == Type::kBfloat16 && !one_dnn) lacking = "bfloat16 with sums in float32";
   if (three && c.groups > 1) lacking = "groups in three dimensions";
-  // Newer oneDNN returns memory that nobody wrote.
+  // Newer oneDNN does not write the result.
   if (three && c.type == Type::kBfloat16 && c.input_features == 1 && c.dimensions[0].input < c.dimensions[0].window) {
     lacking = "bfloat16 images of one feature whose depth is smaller than the window";
   }
