@@ -70,7 +70,7 @@ test: build-tests ## set up, build, run all tests
 	HPU_BACKEND=pjrt:$(OTHER_CPU_PLUGIN) $(PYTHON) -m pytest tests/equality/test_dtypes.py tests/recipes/test_disk_cache.py -n $(TEST_JOBS) $(BY_FILE) -q
 	HPU_BACKEND=gaudi:$(SYNAPSE_DOUBLE) $(PYTHON) -m pytest $(QUICK_GAUDI_TESTS) -n $(TEST_JOBS) $(BY_FILE) -q
 
-# For a release that `make test` does not run on. tests/support/exceptions.py lists what cannot pass there.
+# For a release that `make test` does not run on. tests/support/release_exceptions.py lists what cannot pass there.
 SAMPLE ?= 3
 sample: build ## set up, build, run SAMPLE tests of each file of the tests below; TF=2.21.0 selects the release
 	$(PYTHON) -m pytest $(SAMPLED_TESTS) --sample $(SAMPLE) -n $(TEST_JOBS) $(BY_FILE) $(PYTEST_ARGS)

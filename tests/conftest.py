@@ -77,7 +77,8 @@ def _keep_sample(config: pytest.Config, items: list[pytest.Item], size: int) -> 
     for _, group in itertools.groupby(items, key=lambda item: item.path):
         tests = list(group)
         kept += [tests[number * len(tests) // size] for number in range(size)] if len(tests) > size else tests
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    left_out = set(items).difference(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = kept
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -13,11 +14,21 @@ from habana_frameworks.tensorflow import lib_utils
 _FILE = "messages.binpb"
 
 
-def contents(proto: str) -> dict[str, Any]:
-    """Returns the message classes, the enums and the enums' values of a file of proto/, by name.
+def attributes(proto: str) -> Callable[[str], Any]:
+    """Returns `__getattr__` of the module of a file of proto/. Raises ImportError if the package is not built."""
+    contents = _contents(proto)
 
-    Raises ImportError if the package is not built.
-    """
+    def attribute(name: str) -> Any:
+        try:
+            return contents[name]
+        except KeyError:
+            raise AttributeError(f"{proto} has no {name}") from None
+
+    return attribute
+
+
+def _contents(proto: str) -> dict[str, Any]:
+    """Returns the message classes, the enums and the enums' values of a file of proto/, by name."""
     file = _pool().FindFileByName(proto)
     found: dict[str, Any] = {
         name: message_factory.GetMessageClass(message) for name, message in file.message_types_by_name.items()
