@@ -65,8 +65,13 @@ def test_shapes_choose_the_branch(choose: Callable[[tf.Tensor], Any], nested: bo
         assert len(report_of("shaped_step").clusters) == 1
 
 
-def test_data_choose_the_branch() -> None:
+# TensorFlow infers no shapes through calls.
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_data_choose_the_branch(calls: int) -> None:
     """The branch runs beside the clusters, which the step keeps."""
+    first: Callable[[tf.Tensor], Any] = lambda y: tf.identity(y)[0]  # noqa: E731
+    for _ in range(calls):
+        first = tf.function(first, autograph=False)
 
     def train(x: tf.Tensor) -> Any:
         w = tf.Variable(tf.ones([4, 3]))
@@ -75,7 +80,7 @@ def test_data_choose_the_branch() -> None:
         def chosen_step(x: tf.Tensor) -> Any:
             y = tf.nn.relu(x @ w) + 1.0
             w.assign_sub(0.1 * tf.matmul(x, y, transpose_a=True))
-            picked = tf.cond(tf.reduce_sum(x) > 0.0, lambda: y[0], lambda: tf.reduce_sum(y))
+            picked = tf.cond(tf.reduce_sum(x) > 0.0, lambda: first(y), lambda: tf.reduce_sum(y))
             return tf.reduce_sum(tf.exp(-picked) + 1.0)
 
         return [chosen_step(value) for value in (x, -x, x)], w.read_value()

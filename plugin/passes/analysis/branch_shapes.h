@@ -12,7 +12,8 @@ namespace hpu::passes {
 
 // The reason why two functions of an If or Case cannot return equal shapes, as compiled code requires. nullopt if the
 // shapes may be equal.
-std::optional<std::string> WhyShapesDiffer(const tensorflow::Node& node, tensorflow::FunctionLibraryRuntime* runtime);
+std::optional<std::string> WhyShapesDiffer(const tensorflow::Node& node,
+                                           const tensorflow::FunctionLibraryDefinition& library);
 
 }  // namespace hpu::passes
 

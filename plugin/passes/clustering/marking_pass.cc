@@ -132,7 +132,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseShapesOfBranches(const Node
   if (!node.IsIfNode() && !node.IsCaseNode()) return std::nullopt;
   const Node* predicate = nullptr;
   if (!node.input_node(0, &predicate).ok() || origins[predicate->id()] <= Origin::kStatic) return std::nullopt;
-  const auto reason = WhyShapesDiffer(node, runtime);
+  const auto reason = WhyShapesDiffer(node, *runtime->GetFunctionLibraryDefinition());
   return reason ? std::make_optional(OpRefusal{"uncompilable", *reason}) : std::nullopt;
 }
 

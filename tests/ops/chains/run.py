@@ -194,13 +194,16 @@ def _run_session(record: _Record) -> None:
 
 
 def _run_once(record: _Record, session: Any, scope: Scope, placeholders: Sequence[Any], call: int) -> None:
-    """Fetches a subset of the values and effects. Feeds the placeholders, and sometimes a value."""
+    """Fetches a subset of the values and effects. Feeds the placeholders, and without effects sometimes a value.
+
+    A fed value may be what orders a read before an update: TensorFlow's CPU then returns now the old value, now the new.
+    """
     program = record.program
     values = [value for value in scope.values if not value.element and value.number]
     fetched = [value for value in values if _drawn(program, f"{call} {value.name}", 50)] or values[-1:]
     effects = [op for name, op in scope.effects.items() if _drawn(program, f"{call} {name}", 60)]
     feeds = {tensor: spec_array(program, spec, call % 2) for tensor, spec in zip(placeholders, program.arguments)}
-    for value in values:
+    for value in () if effects else values:
         if _drawn(program, f"fed {call} {value.name}", 6) and known(value) and value.dtype != "string":
             drawn = array(Step(program.seed, value.number, "fed"), call, value.dtype, list(value.shape))
             if session.graph.is_feedable(value.tensor):
