@@ -1,6 +1,7 @@
 #include "plugin/passes/analysis/index_sources.h"
 
-#include "plugin/passes/analysis/index_bounds.h"
+#include "plugin/checks/index_rule.h"
+#include "plugin/checks/whole_number.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/graph/graph_util.h"
 
@@ -32,15 +33,15 @@ std::optional<int64_t> ConstantBeside(const OutputTensor& index, const tensorflo
   const int constant = InputOf(node, 0) == index ? 1 : 0;
   if (!(InputOf(node, 1 - constant) == index)) return std::nullopt;
   const std::optional<tensorflow::Tensor> value = ConstantOf(*InputOf(node, constant).node);
-  if (!value.has_value() || value->NumElements() != 1 || !IsIndexType(value->dtype())) return std::nullopt;
-  return ScalarOf(*value);
+  if (!value.has_value() || value->NumElements() != 1 || !checks::IsIndexType(value->dtype())) return std::nullopt;
+  return checks::WholeNumber(*value);
 }
 
 }  // namespace
 
 OutputTensor IntegersOf(const OutputTensor& numbers, int64_t size) {
   OutputTensor source = numbers;
-  while (!IsIndexType(TypeOf(source))) {
+  while (!checks::IsIndexType(TypeOf(source))) {
     if (size >= ExactIntegers(TypeOf(source)) || !KeepsValues(source)) return numbers;
     source = InputOf(*source.node, 0);
   }

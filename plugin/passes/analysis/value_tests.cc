@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/analysis/shape_formulas.h"
-#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/checks/value_rule.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -77,9 +77,9 @@ class TestMaker {
 
 bool ValueTests::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
   // A band that is valid for a 0x0 matrix is valid for every matrix, so no shape is needed.
-  if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
+  if (checks::IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
   const MatrixSize& size = SizeOf(*node);
-  return !size.known() || IsBand(lower, upper, tensorflow::TensorShape({size.rows, size.columns}));
+  return !size.known() || checks::IsBand(lower, upper, tensorflow::TensorShape({size.rows, size.columns}));
 }
 
 const ValueTests::MatrixSize& ValueTests::SizeOf(const Node& node) {
@@ -98,11 +98,11 @@ std::optional<bool> ValueTests::Known(Node* node, const ValueRule& rule) {
   if (rule.test == Test::kNonNegative && never_negative) return true;
   const std::optional<Tensor> value = ConstantOf(*input.node);
   if (rule.test != Test::kOrdered && rule.test != Test::kBand) {
-    return value.has_value() ? std::optional<bool>(Passes(rule, *value)) : std::nullopt;
+    return value.has_value() ? std::optional<bool>(checks::Satisfies(rule, *value)) : std::nullopt;
   }
   const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
   if (!value.has_value() || !next.has_value()) return std::nullopt;
-  return rule.test == Test::kBand ? IsBandOf(node, *value, *next) : IsOrdered(*value, *next);
+  return rule.test == Test::kBand ? IsBandOf(node, *value, *next) : checks::IsOrdered(*value, *next);
 }
 
 absl::StatusOr<Node*> ValueTests::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {

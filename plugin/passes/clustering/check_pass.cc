@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/index_bounds.h"
+#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/index_sources.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
@@ -59,7 +59,7 @@ class IndexCheckMaker {
   // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
   std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
   CheckedIndices FindValues(OutputTensor indices, bool vectors, bool to_host, int64_t size) const;
-  bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexBound& bound,
+  bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexRule& rule,
                       const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
@@ -105,7 +105,7 @@ CheckedIndices IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, b
     if (!KeepsValues(found.tensor) || (vectors && !KeepsShape(found.tensor))) break;
     OutputTensor source = InputOf(*found.tensor.node, 0);
     if (!vectors) source = IntegersOf(source, size);
-    if (!IsIndexType(source.node->output_type(source.index))) break;
+    if (!checks::IsIndexType(source.node->output_type(source.index))) break;
     if (!to_host && found.tensor.node->type_string() == "Unique") best = source;
     found.tensor = source;
   }
@@ -114,17 +114,17 @@ CheckedIndices IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, b
 
 // Whether indices are coordinates of true flags (tf.boolean_mask), and the flags are at most as large as the indexed
 // tensor in each dimension. `sizes` are those of FixedSizes.
-bool IndexCheckMaker::AreCoordinates(const Node& node, const IndexedOp& op, const IndexBound& bound,
+bool IndexCheckMaker::AreCoordinates(const Node& node, const IndexedOp& op, const IndexRule& rule,
                                      const std::vector<int32_t>& sizes) {
   OutputTensor indices = InputOf(node, op.indices);
-  const bool vectors = bound.kind == IndexKind::kVector;
+  const bool vectors = rule.kind == IndexKind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
   if (indices.node->type_string() != "Where") return false;
   const int rank = shapes_.InputRank(*indices.node, 0);
   const int64_t known = static_cast<int64_t>(sizes.size());
   for (int i = 0; i < rank; ++i) {
     const int64_t flags = shapes_.FixedInputSize(*indices.node, 0, i);
-    const int64_t axis = bound.axis < 0 ? bound.axis + known : bound.axis;
+    const int64_t axis = rule.axis < 0 ? rule.axis + known : rule.axis;
     const int64_t bounding = vectors ? i : axis;
     if (flags >= 0 && bounding >= 0 && bounding < known && flags <= sizes[bounding]) continue;
     // If a value bounds the indices, it contains the sizes of the result.
@@ -160,24 +160,6 @@ absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node
   return NodeBuilder::NodeOut(shape, 0);
 }
 
-// Whether all elements of a constant are in range.
-bool InRange(const Tensor& indices, const IndexBound& bound, const std::vector<int32_t>& sizes) {
-  const bool vectors = bound.kind == IndexKind::kVector;
-  if (bound.kind == IndexKind::kPermutation && indices.NumElements() > 1)
-    return false;  // CPU kernel checks for duplicates
-  const int64_t length = vectors && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
-  if (length > static_cast<int64_t>(sizes.size()) || bound.kind == IndexKind::kBegin) return false;
-  const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
-  if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) return false;
-  for (int64_t i = 0; i < indices.NumElements(); ++i) {
-    const int64_t value =
-        indices.dtype() == tensorflow::DT_INT64 ? indices.flat<int64_t>()(i) : indices.flat<int32_t>()(i);
-    const int64_t limit = sizes[vectors ? i % length : axis] + (bound.kind == IndexKind::kLength ? int64_t{1} : 0);
-    if ((value < 0 && bound.kind != IndexKind::kSegment) || value >= limit) return false;
-  }
-  return true;
-}
-
 std::optional<std::vector<int64_t>> IndexCheckMaker::RowSizes(const Node& node, const IndexedOp& op) {
   const int rank = shapes_.InputRank(node, 0), ids_rank = shapes_.InputRank(node, op.indices);
   if (rank < 0 || ids_rank < 0) return std::nullopt;
@@ -194,42 +176,43 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     if (rows.has_value() && absl::c_linear_search(*rows, 0)) return absl::OkStatus();
     may_be_empty = !rows.has_value() || absl::c_any_of(*rows, [](int64_t size) { return size < 0; });
   }
-  const std::optional<IndexBound> bound = BoundOfIndices(*node, op);
+  const std::optional<IndexRule> rule = IndexRuleOf(*node, op);
   const OutputTensor indices = InputOf(*node, op.indices);
   const std::vector<int32_t> sizes = FixedSizes(*node, op);
   const auto is_fixed = [](int32_t size) { return size >= 0; };
   const int64_t rank = static_cast<int64_t>(sizes.size());
   bool fixed = rank > 0 && std::all_of(sizes.begin(), sizes.end(), is_fixed);
   int64_t size = std::numeric_limits<int64_t>::max();
-  if (bound.has_value() && bound->kind != IndexKind::kVector) {
-    const int64_t axis = bound->axis < 0 ? bound->axis + rank : bound->axis;
+  if (rule.has_value() && rule->kind != IndexKind::kVector) {
+    const int64_t axis = rule->axis < 0 ? rule->axis + rank : rule->axis;
     fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
     if (fixed) size = sizes[axis];
   }
-  if (!bound.has_value() || (op.resource && !fixed) || !IsIndexType(indices.node->output_type(indices.index))) {
+  if (!rule.has_value() || (op.resource && !fixed) || !checks::IsIndexType(indices.node->output_type(indices.index))) {
     MarkUnchecked(node);
     return absl::OkStatus();
   }
   if (const std::optional<Tensor> constant = ConstantOf(*indices.node); constant.has_value() && fixed) {
-    if (!InRange(*constant, *bound, sizes)) MarkUnchecked(node);
+    const std::vector<int64_t> known(sizes.begin(), sizes.end());
+    if (!checks::CheckIndices(*rule, *constant, known).ok()) MarkUnchecked(node);
     return absl::OkStatus();
   }
   if (IsPosition(indices)) return absl::OkStatus();
-  if (bound->kind != IndexKind::kLabel && AreCoordinates(*node, op, *bound, sizes)) return absl::OkStatus();
+  if (rule->kind != IndexKind::kLabel && AreCoordinates(*node, op, *rule, sizes)) return absl::OkStatus();
   // Assumes that constant indices into int32 tensors are valid, because libraries use such indices for shape
   // arithmetic.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
   }
-  const bool vectors = bound->kind == IndexKind::kVector;
+  const bool vectors = rule->kind == IndexKind::kVector;
   // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
   CheckedIndices checked = lowered_ ? CheckedIndices{indices} : FindValues(indices, vectors, /*to_host=*/true, size);
   const bool before = fixed && IsOnHost(checked.tensor) && !may_be_empty;
   if (!before && !lowered_) checked = FindValues(indices, vectors, /*to_host=*/false, size);
   const OutputTensor& values = checked.tensor;
   const std::string key = absl::StrCat(
-      values.node->name(), ":", values.index, "|", checked.added_to_negative, NameOf(bound->kind), bound->axis, "|",
+      values.node->name(), ":", values.index, "|", checked.added_to_negative, checks::NameOf(rule->kind), rule->axis, "|",
       fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
   Node*& check = made_[key];
   if (check == nullptr) {
@@ -244,7 +227,7 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
       shape = NodeBuilder::NodeOut(segments, 0);
     }
     NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
-    builder.Input(values.node, values.index).Input(shape).Attr("kind", NameOf(bound->kind)).Attr("axis", bound->axis);
+    builder.Input(values.node, values.index).Input(shape).Attr("kind", checks::NameOf(rule->kind)).Attr("axis", rule->axis);
     TF_ASSIGN_OR_RETURN(
         check, maker.Add(builder.Attr("node", node->name()).Attr("added_to_negative", checked.added_to_negative)));
   }

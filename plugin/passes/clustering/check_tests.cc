@@ -5,8 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/index_bounds.h"
-#include "plugin/passes/clustering/begin_limits.h"
 #include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -62,14 +60,7 @@ class ClusterTest {
     int64_t axis = 0;
     TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "kind", &kind));
     TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "axis", &axis));
-    TF_ASSIGN_OR_RETURN(NodeBuilder::NodeOut sizes, Sizes());
-    if (kind == NameOf(IndexKind::kBegin)) {
-      std::vector<Node*> made;
-      TF_ASSIGN_OR_RETURN(Node * limits, BeginLimits(maker_, sizes, &made));
-      for (Node* node : made) node->AddAttr(kClusterAttr, cluster_);
-      sizes = NodeBuilder::NodeOut(limits, 0);
-      kind = NameOf(IndexKind::kVector);
-    }
+    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut sizes, Sizes());
     NodeBuilder builder = maker_.New("in_range", kIndicesInRangeOp);
     builder.Input(indices.node, indices.index).Input(sizes).Attr("kind", kind).Attr("axis", axis);
     return Add(builder);

@@ -1,10 +1,10 @@
 #include "plugin/passes/clustering/range_check_pass.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/checks/draw_range.h"
 #include "plugin/passes/clustering/check_order.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -24,43 +24,16 @@ constexpr int kMaxval = 5;
 
 bool DrawsFromRange(const Node& node) { return node.type_string() == "StatelessRandomUniformIntV2"; }
 
-template <typename Size>
-bool HasZero(const Tensor& shape) {
-  const auto sizes = shape.flat<Size>();
-  return std::find(sizes.data(), sizes.data() + sizes.size(), Size{0}) != sizes.data() + sizes.size();
-}
-
-template <typename T>
-bool IsLess(const Tensor& low, const Tensor& high) {
-  return low.flat<T>()(0) < high.flat<T>()(0);
-}
-
-bool IsRangeNonEmpty(const Tensor& low, const Tensor& high) {
-  if (low.NumElements() != 1 || high.NumElements() != 1) return false;
-  switch (low.dtype()) {
-    case tensorflow::DT_INT32:
-      return IsLess<int32_t>(low, high);
-    case tensorflow::DT_INT64:
-      return IsLess<int64_t>(low, high);
-    case tensorflow::DT_UINT32:
-      return IsLess<uint32_t>(low, high);
-    case tensorflow::DT_UINT64:
-      return IsLess<uint64_t>(low, high);
-    default:
-      return false;
-  }
-}
-
 // Whether the draw cannot fail: the range is not empty, or the result is empty. nullopt if this is known only at run
 // time.
 std::optional<bool> CannotFail(const Node& node) {
   if (const std::optional<Tensor> shape = ConstantOf(*InputOf(node, kShape).node); shape.has_value()) {
-    if (shape->dtype() == tensorflow::DT_INT64 ? HasZero<int64_t>(*shape) : HasZero<int32_t>(*shape)) return true;
+    if (!checks::HasElements(*shape)) return true;
   }
   const std::optional<Tensor> low = ConstantOf(*InputOf(node, kMinval).node);
   const std::optional<Tensor> high = ConstantOf(*InputOf(node, kMaxval).node);
   if (!low.has_value() || !high.has_value()) return std::nullopt;
-  return IsRangeNonEmpty(*low, *high);
+  return checks::CheckDrawRange(*low, *high).ok();
 }
 
 // The first input of the check that is not constant.

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/analysis/static_shapes.h"
-#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/checks/value_rule.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/clustering/check_order.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -95,7 +95,7 @@ absl::Status AddValueChecks(PassContext* context) {
   for (Node* node : (*context->graph)->op_nodes()) {
     const bool checked =
         node->type_string() == kInnerValuesOp ||
-        (FindValueRule(node->type_string(), node->attrs()) != nullptr && node->attrs().Find(kInRangeAttr) == nullptr);
+        (checks::FindValueRule(node->type_string(), node->attrs()) != nullptr && node->attrs().Find(kInRangeAttr) == nullptr);
     if (checked && IsOnHpu(*node)) nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
@@ -103,7 +103,7 @@ absl::Status AddValueChecks(PassContext* context) {
   for (Node* node : nodes) {
     TF_RETURN_IF_ERROR(node->type_string() == kInnerValuesOp
                            ? maker.AddInner(node)
-                           : maker.Add(node, *FindValueRule(node->type_string(), node->attrs())));
+                           : maker.Add(node, *checks::FindValueRule(node->type_string(), node->attrs())));
   }
   return absl::OkStatus();
 }

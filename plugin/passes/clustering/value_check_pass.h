@@ -1,4 +1,4 @@
-// Value checks: errors for values that CPU kernels reject and compiled code would accept (value_rules.h).
+// Value checks: errors for values that CPU kernels reject and compiled code would accept (checks/value_rule.h).
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_VALUE_CHECK_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_VALUE_CHECK_PASS_H_
 

@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/index_bounds.h"
+#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/loop_counters.h"
 #include "plugin/passes/analysis/static_shapes.h"
@@ -83,7 +83,7 @@ class Places {
     }
     NodeBuilder builder(NameFor(site.node->name()), kInnerIndicesOp, graph_->op_registry());
     builder.Device(node_->requested_device()).Input(node_, outputs.indices).Input(sizes);
-    builder.Attr("kind", NameOf(site.bound.kind)).Attr("axis", site.bound.axis);
+    builder.Attr("kind", checks::NameOf(site.rule.kind)).Attr("axis", site.rule.axis);
     return Add(site.node, builder);
   }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "plugin/checks/whole_number.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/clustering/begin_limits.h"
 #include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -33,7 +33,7 @@ bool MayBeSite(const NodeDef& node) {
     return mask != node.attr().end() && mask->second.i() != 0;
   }
   return node.op() == "Slice" || node.op() == "TensorListGetItem" || node.op() == "TensorListSetItem" ||
-         IndexedOpOf(node.op()) != nullptr || FindValueRule(node.op(), tensorflow::AttrSlice(node)) != nullptr;
+         IndexedOpOf(node.op()) != nullptr || checks::FindValueRule(node.op(), tensorflow::AttrSlice(node)) != nullptr;
 }
 
 std::vector<ValueSite> FindValueSites(const Graph& function, ValueTests* tests) {
@@ -47,7 +47,7 @@ std::vector<ValueSite> FindValueSites(const Graph& function, ValueTests* tests) 
       sites.push_back(std::move(site));
       continue;
     }
-    const ValueRule* const rule = FindValueRule(node->type_string(), node->attrs());
+    const ValueRule* const rule = checks::FindValueRule(node->type_string(), node->attrs());
     if (rule == nullptr || tests->Known(node, *rule) == true || tests->OtherHasElements(*node, *rule) == false)
       continue;
     sites.push_back({node, rule, static_cast<int>(rule->code), rule->error});
@@ -90,35 +90,35 @@ class SiteFinder {
     return shape;
   }
 
-  void Add(Node* node, OutputTensor indices, IndexBound bound, OutputTensor bounding, std::vector<int> sizes,
+  void Add(Node* node, OutputTensor indices, IndexRule rule, OutputTensor bounding, std::vector<int> sizes,
            int rank) {
     const std::optional<TensorShape> shape = ShapeOf(indices);
-    if (rank < 1 || !shape.has_value() || !IsIndexType(indices.node->output_type(indices.index))) return;
-    sites_.push_back({node, indices, *shape, bound, bounding, std::move(sizes), rank});
+    if (rank < 1 || !shape.has_value() || !checks::IsIndexType(indices.node->output_type(indices.index))) return;
+    sites_.push_back({node, indices, *shape, rule, bounding, std::move(sizes), rank});
   }
 
   void AddIndexed(Node* node, const IndexedOp& op) {
-    const std::optional<IndexBound> bound = BoundOfIndices(*node, op);
-    if (!bound.has_value()) return;
-    if (bound->kind == IndexKind::kSegment && node->type_string() != kInnerIndicesOp)
-      return AddSegments(node, op, *bound);
+    const std::optional<IndexRule> rule = IndexRuleOf(*node, op);
+    if (!rule.has_value()) return;
+    if (rule->kind == IndexKind::kSegment && node->type_string() != kInnerIndicesOp)
+      return AddSegments(node, op, *rule);
     const OutputTensor bounding = InputOf(*node, op.bound);
     if (op.sizes) {
-      const PartialTensorShape sizes = shapes_.Get().Shape(*bounding.node, bounding.index);
+      const PartialTensorShape sizes = shapes_.Get().Shape(*ruleing.node, bounding.index);
       if (sizes.dims() == 1 && sizes.dim_size(0) >= 0)
-        Add(node, InputOf(*node, op.indices), *bound, bounding, {}, static_cast<int>(sizes.dim_size(0)));
+        Add(node, InputOf(*node, op.indices), *rule, bounding, {}, static_cast<int>(sizes.dim_size(0)));
       return;
     }
     if (op.resource) {
-      if (bound->kind == IndexKind::kIndex && bound->axis == 0)
-        Add(node, InputOf(*node, op.indices), *bound, bounding, {}, 1);
+      if (rule->kind == IndexKind::kIndex && rule->axis == 0)
+        Add(node, InputOf(*node, op.indices), *rule, bounding, {}, 1);
       return;
     }
-    AddTensor(node, InputOf(*node, op.indices), *bound, bounding);
+    AddTensor(node, InputOf(*node, op.indices), *rule, bounding);
   }
 
   // The CPU kernel reads no segment ids if the rows have no elements.
-  void AddSegments(Node* node, const IndexedOp& op, IndexBound bound) {
+  void AddSegments(Node* node, const IndexedOp& op, IndexRule rule) {
     const PartialTensorShape data = shapes_.Get().InputShape(*node, 0);
     const PartialTensorShape ids = shapes_.Get().InputShape(*node, op.indices);
     if (data.dims() < 0 || ids.dims() < 0) return;
@@ -130,19 +130,19 @@ class SiteFinder {
     const OutputTensor limit = InputOf(*node, op.bound);
     std::vector<int> sizes;
     if (const std::optional<Tensor> constant = ConstantOf(*limit.node); known && constant.has_value())
-      sizes.push_back(static_cast<int>(ScalarOf(*constant)));
-    Add(node, InputOf(*node, op.indices), bound, limit, std::move(sizes), known ? 1 : 1 + data.dims());
+      sizes.push_back(static_cast<int>(checks::WholeNumber(*constant)));
+    Add(node, InputOf(*node, op.indices), rule, limit, std::move(sizes), known ? 1 : 1 + data.dims());
   }
 
   // `tensor` is the tensor that is indexed.
-  void AddTensor(Node* node, OutputTensor indices, IndexBound bound, OutputTensor tensor) {
+  void AddTensor(Node* node, OutputTensor indices, IndexRule rule, OutputTensor tensor) {
     const PartialTensorShape shape = shapes_.Get().Shape(*tensor.node, tensor.index);
     if (shape.dims() < 1) return;
     std::vector<int> sizes;
     if (shape.num_elements() > 0) {  // of a tensor without elements, even the index 0 would fail the check
       for (const int64_t size : shape.dim_sizes()) sizes.push_back(static_cast<int>(size));
     }
-    Add(node, indices, bound, tensor, std::move(sizes), shape.dims());
+    Add(node, indices, rule, tensor, std::move(sizes), shape.dims());
   }
 
   void AddListElement(Node* node, IndexKind kind) {
@@ -209,10 +209,15 @@ class SiteFinder {
 
 Tensor Filled(DataType type, const TensorShape& shape, int value) {
   Tensor tensor(type, shape);
-  if (type == tensorflow::DT_INT64) {
-    tensor.flat<int64_t>().setConstant(value);
-  } else {
-    tensor.flat<int32_t>().setConstant(value);
+  switch (type) {
+    case tensorflow::DT_INT16:
+      tensor.flat<int16_t>().setConstant(static_cast<int16_t>(value));
+      break;
+    case tensorflow::DT_INT64:
+      tensor.flat<int64_t>().setConstant(value);
+      break;
+    default:
+      tensor.flat<int32_t>().setConstant(value);
   }
   return tensor;
 }
@@ -278,7 +283,7 @@ absl::StatusOr<NodeBuilder::NodeOut> SizesOf(const IndexSite& site, const NodeMa
       TF_ASSIGN_OR_RETURN(sizes, maker.Cast("sizes", bounding, tensorflow::DT_INT32));
       values = NodeBuilder::NodeOut(sizes, 0);
     }
-    if (site.bound.kind != IndexKind::kSegment || site.node->type_string() == kInnerIndicesOp) return values;
+    if (site.rule.kind != IndexKind::kSegment || site.node->type_string() == kInnerIndicesOp) return values;
     if (site.rank > 1) {
       std::vector<Node*> made;
       TF_ASSIGN_OR_RETURN(sizes, SegmentSizes(maker, maker, values, InputOf(*site.node, 0), &made));
@@ -289,7 +294,7 @@ absl::StatusOr<NodeBuilder::NodeOut> SizesOf(const IndexSite& site, const NodeMa
     }
     return NodeBuilder::NodeOut(sizes, 0);
   }
-  if (site.bound.kind == IndexKind::kBegin) return SizesOfSlice(site, maker);
+  if (site.rule.kind == IndexKind::kBegin) return SizesOfSlice(site, maker);
   const bool is_variable = op != nullptr && op->resource;
   NodeBuilder shape = maker.New("sizes", is_variable ? "VariableShape" : "Shape");
   TF_ASSIGN_OR_RETURN(sizes, maker.Add(shape.Input(bounding).Attr("out_type", tensorflow::DT_INT32)));
@@ -305,16 +310,9 @@ absl::StatusOr<NodeBuilder::NodeOut> SizesOf(const IndexSite& site, const NodeMa
 
 absl::StatusOr<Node*> TestOf(const IndexSite& site, NodeBuilder::NodeOut sizes, const NodeMaker& maker) {
   site.node->AddAttr(kInRangeAttr, true);
-  IndexKind kind = site.bound.kind;
-  if (kind == IndexKind::kBegin) {
-    std::vector<Node*> made;
-    TF_ASSIGN_OR_RETURN(Node * limits, BeginLimits(maker, sizes, &made));
-    sizes = NodeBuilder::NodeOut(limits, 0);
-    kind = IndexKind::kVector;
-  }
   NodeBuilder test = maker.New("in_range", kIndicesInRangeOp);
   test.Input(site.indices.node, site.indices.index).Input(sizes);
-  return maker.Add(test.Attr("kind", NameOf(kind)).Attr("axis", site.bound.axis));
+  return maker.Add(test.Attr("kind", checks::NameOf(site.rule.kind)).Attr("axis", site.rule.axis));
 }
 
 absl::StatusOr<Node*> TestOf(const ValueSite& site, const NodeMaker& maker, ValueTests* tests) {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "plugin/passes/analysis/index_bounds.h"
+#include "plugin/checks/value_rule.h"
+#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/static_shapes.h"
-#include "plugin/passes/analysis/value_rules.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/function.h"
@@ -23,7 +23,7 @@ struct IndexSite {
   tensorflow::Node* node;
   tensorflow::OutputTensor indices;
   tensorflow::TensorShape shape;  // of the indices
-  IndexBound bound;
+  IndexRule rule;
   tensorflow::OutputTensor bounding;  // the tensor that is indexed, its shape, or a handle or TensorList
   std::vector<int> sizes;             // the sizes that bound the indices, if they are known
   int rank = 0;                       // number of these sizes

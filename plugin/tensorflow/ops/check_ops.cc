@@ -1,5 +1,5 @@
 // Check ops: raise the errors of an op's CPU kernel outside the cluster that contains the op.
-#include "plugin/tensorflow/ops/kinds_of_indices.h"
+#include "plugin/checks/index_rule.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -8,8 +8,8 @@ namespace hpu {
 REGISTER_OP("HabanaCheckIndices")
     .Input("indices: Tindices")
     .Input("shape: int32")
-    .Attr("Tindices: {int32, int64}")
-    .Attr(kKindsOfIndices)
+    .Attr("Tindices: {int16, int32, int64}")
+    .Attr(checks::KindAttribute())
     .Attr("axis: int = 0")
     .Attr("node: string")
     .Attr("added_to_negative: int = 0")

@@ -1,6 +1,6 @@
 // Ops that keep the value of a variable if a check after the cluster will fail, and the places of checks after loops
 // and branches.
-#include "plugin/tensorflow/ops/kinds_of_indices.h"
+#include "plugin/checks/index_rule.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -10,8 +10,8 @@ REGISTER_OP("HabanaIndicesInRange")
     .Input("indices: Tindices")
     .Input("shape: int32")
     .Output("passes: bool")
-    .Attr("Tindices: {int32, int64}")
-    .Attr(kKindsOfIndices)
+    .Attr("Tindices: {int16, int32, int64}")
+    .Attr(checks::KindAttribute())
     .Attr("axis: int = 0")
     .SetShapeFn(tensorflow::shape_inference::ScalarShape)
     .Doc(R"doc(
@@ -25,8 +25,8 @@ passes: A scalar.
 REGISTER_OP("HabanaInnerIndices")
     .Input("indices: Tindices")
     .Input("shape: int32")
-    .Attr("Tindices: {int32, int64}")
-    .Attr(kKindsOfIndices)
+    .Attr("Tindices: {int16, int32, int64}")
+    .Attr(checks::KindAttribute())
     .Attr("axis: int = 0")
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(

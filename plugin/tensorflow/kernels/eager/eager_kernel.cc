@@ -146,7 +146,7 @@ EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
       has_cpu_kernel_(HasCpuKernel(construction->def())),
       runs_on_cpu_(RunsOnCpu(construction->def())),
       indexed_(IndexedOpOf(construction->def().op())),
-      rule_(passes::FindValueRule(construction->def().op(), tensorflow::AttrSlice(construction->def()))),
+      rule_(checks::FindValueRule(construction->def().op(), tensorflow::AttrSlice(construction->def()))),
       left_to_compiler_(IsLeftToCompiler(construction->def())),
       sums_over_windows_(FactsOf(construction->def().op()).sums_windows),
       graph_def_version_(construction->graph_def_version()),

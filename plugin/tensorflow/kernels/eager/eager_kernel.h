@@ -7,7 +7,7 @@
 
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
-#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/checks/value_rule.h"
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
 
 namespace hpu {

@@ -4,7 +4,6 @@
 
 #include "absl/status/statusor.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/op_rules.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/op_kernel.h"

@@ -13,16 +13,16 @@ absl::StatusOr<bool> InputsPass(ProcessDevice& device, const ValueRule& rule, co
   if (rule.test == Test::kFactored) return true;
   if (rule.other >= 0 && arguments.value(rule.other).NumElements() == 0) return true;
   TF_ASSIGN_OR_RETURN(const Tensor values, HostCopyOf(device, arguments.value(rule.input)));
-  if (rule.test != Test::kOrdered && rule.test != Test::kBand) return passes::Passes(rule, values);
+  if (rule.test != Test::kOrdered && rule.test != Test::kBand) return checks::Satisfies(rule, values);
   TF_ASSIGN_OR_RETURN(const Tensor next, HostCopyOf(device, arguments.value(rule.input + 1)));
-  return rule.test == Test::kOrdered ? passes::IsOrdered(values, next)
-                                     : passes::IsBand(values, next, arguments.value(0).shape());
+  return rule.test == Test::kOrdered ? checks::IsOrdered(values, next)
+                                     : checks::IsBand(values, next, arguments.value(0).shape());
 }
 
 absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device, const ValueRule& rule) {
   if (rule.test != Test::kFactored) return true;
   TF_ASSIGN_OR_RETURN(const Tensor result, HostCopyOf(device, *context->mutable_output(0)));
-  return passes::Passes(rule, result);
+  return checks::Satisfies(rule, result);
 }
 
 }  // namespace hpu

@@ -1,10 +1,10 @@
-// Check of an eager op's values against its value rule (plugin/passes/analysis/value_rules.h).
+// Check of an eager op's values against its value rule (plugin/checks/value_rule.h).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VALUE_RANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VALUE_RANGE_H_
 
 #include "absl/status/statusor.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/checks/value_rule.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/op_kernel.h"

@@ -1,6 +1,6 @@
 // Conditions on values that CPU kernels check and compiled code does not.
-#ifndef HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
-#define HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
+#ifndef HPU_PLUGIN_CHECKS_VALUE_RULE_H_
+#define HPU_PLUGIN_CHECKS_VALUE_RULE_H_
 
 #include <string_view>
 
@@ -8,13 +8,13 @@
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 
-namespace hpu::passes {
+namespace hpu::checks {
 
 // The value rule of an op with these attributes; null for most ops.
 const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attributes);
 
 // Whether a tensor in host memory satisfies a rule that tests one tensor: the input, or result 0 for kFactored.
-bool Passes(const ValueRule& rule, const tensorflow::Tensor& values);
+bool Satisfies(const ValueRule& rule, const tensorflow::Tensor& values);
 
 // Whether `low` and `high` in host memory satisfy kOrdered.
 bool IsOrdered(const tensorflow::Tensor& low, const tensorflow::Tensor& high);
@@ -22,6 +22,6 @@ bool IsOrdered(const tensorflow::Tensor& low, const tensorflow::Tensor& high);
 // Whether `lower` and `upper` in host memory satisfy kBand for matrices of this shape.
 bool IsBand(const tensorflow::Tensor& lower, const tensorflow::Tensor& upper, const tensorflow::TensorShape& matrices);
 
-}  // namespace hpu::passes
+}  // namespace hpu::checks
 
-#endif  // HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
+#endif  // HPU_PLUGIN_CHECKS_VALUE_RULE_H_

@@ -1,11 +1,12 @@
-#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/checks/value_rule.h"
 
 #include <cmath>
 #include <optional>
 
+#include "plugin/checks/whole_number.h"
 #include "tensorflow/core/framework/register_types.h"
 
-namespace hpu::passes {
+namespace hpu::checks {
 namespace {
 
 using tensorflow::DataType;
@@ -44,10 +45,6 @@ bool AreOrdered(const Tensor& low, const Tensor& high) {
   return low.NumElements() != 1 || high.NumElements() != 1 || !(low.flat<T>()(0) > high.flat<T>()(0));
 }
 
-int64_t WholeNumber(const Tensor& scalar) {
-  return scalar.dtype() == tensorflow::DT_INT32 ? scalar.flat<int32_t>()(0) : scalar.flat<int64_t>()(0);
-}
-
 }  // namespace
 
 const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attributes) {
@@ -68,7 +65,7 @@ const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attrib
   return &*rule;
 }
 
-bool Passes(const ValueRule& rule, const Tensor& values) {
+bool Satisfies(const ValueRule& rule, const Tensor& values) {
 #define HPU_TEST(T)                          \
   case tensorflow::DataTypeToEnum<T>::value: \
     return AllPass<T>(rule.test, values);
@@ -99,4 +96,4 @@ bool IsBand(const Tensor& lower, const Tensor& upper, const tensorflow::TensorSh
          WholeNumber(upper) <= matrices.dim_size(matrices.dims() - 1);
 }
 
-}  // namespace hpu::passes
+}  // namespace hpu::checks
