@@ -1,7 +1,7 @@
 // Lowerings of HabanaIndicesInRange and HabanaRevertUpdate, which keep a variable's value if a check will fail.
 #include <optional>
 
-#include "plugin/checks/index_test.h"
+#include "plugin/checks/index_predicate.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

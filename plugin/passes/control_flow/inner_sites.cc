@@ -104,7 +104,7 @@ class SiteFinder {
       return AddSegments(node, op, *rule);
     const OutputTensor bounding = InputOf(*node, op.bound);
     if (op.sizes) {
-      const PartialTensorShape sizes = shapes_.Get().Shape(*ruleing.node, bounding.index);
+      const PartialTensorShape sizes = shapes_.Get().Shape(*bounding.node, bounding.index);
       if (sizes.dims() == 1 && sizes.dim_size(0) >= 0)
         Add(node, InputOf(*node, op.indices), *rule, bounding, {}, static_cast<int>(sizes.dim_size(0)));
       return;

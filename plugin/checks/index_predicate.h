@@ -1,6 +1,6 @@
-// Tests of index rules in HLO.
-#ifndef HPU_PLUGIN_CHECKS_INDEX_TEST_H_
-#define HPU_PLUGIN_CHECKS_INDEX_TEST_H_
+// Index rules in HLO.
+#ifndef HPU_PLUGIN_CHECKS_INDEX_PREDICATE_H_
+#define HPU_PLUGIN_CHECKS_INDEX_PREDICATE_H_
 
 #include "plugin/checks/index_rule.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -13,4 +13,4 @@ xla::XlaOp IndicesInRange(const IndexRule& rule, xla::XlaOp indices, xla::XlaOp 
 
 }  // namespace hpu::checks
 
-#endif  // HPU_PLUGIN_CHECKS_INDEX_TEST_H_
+#endif  // HPU_PLUGIN_CHECKS_INDEX_PREDICATE_H_

@@ -1,4 +1,4 @@
-#include "plugin/checks/index_test.h"
+#include "plugin/checks/index_predicate.h"
 
 #include <cstdint>
 #include <vector>
@@ -16,12 +16,12 @@ using xla::XlaOp;
 
 XlaOp All(XlaOp predicates) { return xla::Not(xla::Any(xla::Not(predicates))); }
 
-// Makes the nodes of one test. Numbers have the type of the indices, or int32 if that is narrower, because a size need
+// Makes the nodes of one predicate. Numbers have the type of the indices, or int32 if that is narrower, because a size need
 // not fit into it.
-class IndexTest {
+class IndexPredicate {
  public:
   // `shape`: that of the indices.
-  IndexTest(const IndexRule& rule, XlaOp indices, const xla::Shape& shape, XlaOp sizes, int64_t rank)
+  IndexPredicate(const IndexRule& rule, XlaOp indices, const xla::Shape& shape, XlaOp sizes, int64_t rank)
       : rule_(rule), builder_(indices.builder()), shape_(shape), rank_(rank) {
     const bool is_narrow = xla::primitive_util::BitWidth(shape.element_type()) < 32;
     type_ = is_narrow ? xla::S32 : shape.element_type();
@@ -99,7 +99,7 @@ XlaOp IndicesInRange(const IndexRule& rule, XlaOp indices, XlaOp sizes) {
     if (xla::ShapeUtil::IsZeroElementArray(shape) || IsReportedByOp(rule, dimensions, last_size, rank)) {
       return xla::ConstantR0<bool>(builder, true);
     }
-    return IndexTest(rule, indices, shape, sizes, rank).Make();
+    return IndexPredicate(rule, indices, shape, sizes, rank).Make();
   });
 }
 
