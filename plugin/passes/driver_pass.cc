@@ -48,7 +48,7 @@ tensorflow::Status RunDriverPass(const tensorflow::GraphOptimizationPassOptions&
     status = RunPasses(&context);
   } else {
     context.report.set_nodes((*options.graph)->num_op_nodes());
-    if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph in parts (partial_run)");
+    if (records) RecordUnclusteredOps(&context, Rule::kPartialRun, "a Session runs the graph in parts (partial_run)");
   }
   for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
   KeepReport(context.report);

@@ -97,7 +97,7 @@ def test_traces_of_a_function_are_one_row(hpu: str) -> None:
     assert summary.startswith("1 graph:") and "in 1 cluster\n" in summary
     (row,) = [line.split() for line in summary.splitlines() if "traced_twice" in line]
     assert row[:3] == ["traced_twice", "(2", "traces)"] and row[-1] == "5"
-    (pinned,) = [total for total in found.rules() if total.rule.name == "pinned"]
+    (pinned,) = [total for total in found.rules() if total.rule.value == "pinned"]
     assert (pinned.ops, len(pinned.examples)) == (1, 1)
     assert pinned.copied_bytes == sum(graph.op("on_cpu").copied_bytes for graph in found.graphs) > 0
 
@@ -127,7 +127,7 @@ def test_graphs_that_differ_show_their_shared_counters_once() -> None:
     rows = [line.split() for line in found.summary().splitlines() if line.startswith("  f ")]
     assert [row[5:] for row in rows] == [["7"], ["see", "above"]]
     assert "\n2 runs of clusters on the CPU: " in found.summary()
-    assert [(total.rule.name, total.copied_bytes) for total in found.rules()] == [("fallback", 4_000_000)]
+    assert [(total.rule.value, total.copied_bytes) for total in found.rules()] == [("fallback", 4_000_000)]
 
 
 def test_the_summary_has_the_line_and_the_whole_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -293,7 +293,7 @@ def test_fallbacks_by_policy_are_reported(hpu: str, monkeypatch: pytest.MonkeyPa
 
     explained = htf.explain(never_compiled, tf.ones([2]))
     (cluster,) = explained.graphs[-1].clusters
-    assert (cluster.rule, cluster.reason, cluster.fallback_reasons) == ("never", "HPU_COMPILE_MODE=never", {"never": 1})
+    assert (cluster.rule, cluster.reason, cluster.fallback_reasons) == ("never", None, {"never": 1})
     assert explanation.from_json(explained.to_json()) == explained
 
 
@@ -340,11 +340,9 @@ def test_compile_errors_name_the_op() -> None:
     assert "compile-error (1 op): " in explained.summary()
 
 
-def test_every_rule_of_the_plugin_has_a_meaning_and_a_remedy() -> None:
+def test_the_page_of_the_passes_names_their_rules() -> None:
     source = "".join(path.read_text() for path in sorted((ROOT / "plugin" / "passes").rglob("*.cc")))
-    named = set(re.findall(r'(?:OpRefusal\s*\{|Refus\w*\([^;]*?,|split\(|return \{)\s*"([a-z]+(?:-[a-z]+)*)",', source))
-    assert {"uncompilable", "small", "cycle", "must-compile", "dtype"} <= named
-    assert named <= set(explanation.RULES), sorted(named - set(explanation.RULES))
+    named = {re.sub(r"\B([A-Z])", r"-\1", name).lower() for name in re.findall(r"OpRefusal\{Rule::k(\w+)", source)}
+    assert {"uncompilable", "random", "dtype"} <= named <= set(explanation.RULES)
     pamsen = pathlib.Path(ROOT, "docs", "developer", "pamsen.md").read_text()
-    of_passes = {name for name in named if re.search(rf'Refus\w*\([^;]*"{name}"|OpRefusal\{{"{name}"', source)}
-    assert {name for name in of_passes if f"`{name}`" not in pamsen} <= {"recursion"}
+    assert {name for name in named if f"`{name}`" not in pamsen} <= {"recursion"}

@@ -249,7 +249,7 @@ def words(program: str, directory: pathlib.Path) -> Any:
     """Runs words.js with all rules, then `program`. Returns the JSON that `program` prints."""
     folder = pathlib.Path(page.__file__).parent / "page"
     path = directory / "words.js"
-    rules = {name: dataclasses.asdict(rule) for name, rule in explanation.RULES.items()}
+    rules = {name: rule.as_dict() for name, rule in explanation.RULES.items()}
     path.write_text(
         f"const state = {{ data: {{ rules: {json.dumps(rules)} }} }};\n{(folder / 'words.js').read_text()}\n{program}"
     )

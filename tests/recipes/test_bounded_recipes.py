@@ -495,7 +495,7 @@ def test_explanation_of_a_refusal() -> None:
     assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
     assert cluster.reason and "one recipe cannot serve several sizes: " in cluster.reason
     assert "MatrixInverse" in cluster.reason
-    (total,) = [total for total in told.rules() if total.rule.name == "dynamic-shapes"]
+    (total,) = [total for total in told.rules() if total.rule.value == "dynamic-shapes"]
     assert total.examples[0][2] == cluster.reason and "docs/tuning/dynamic_shapes.md" in total.rule.remedy
 
 

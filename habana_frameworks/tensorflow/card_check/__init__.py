@@ -11,13 +11,10 @@ from habana_frameworks.tensorflow.card_check.model import (
 )
 from habana_frameworks.tensorflow.card_check.origins import Line
 from habana_frameworks.tensorflow.card_check.result import CheckResult
-from habana_frameworks.tensorflow.card_check.rules import RULES, CardRule
 from habana_frameworks.tensorflow.card_check.run import CardChecker, check, settings
 
 __all__ = [
-    "RULES",
     "CardChecker",
-    "CardRule",
     "CheckResult",
     "Compiler",
     "Level",

@@ -8,7 +8,7 @@ from habana_frameworks.tensorflow import explanation, flags, habana_device, stat
 from habana_frameworks.tensorflow._internal.card_table import Card
 from habana_frameworks.tensorflow.card_check.model import Compiler
 
-_REFUSALS = ("compile-error", "fallback")
+_REFUSALS = (explanation.Rule.COMPILE_ERROR, explanation.Rule.FALLBACK)
 
 
 def synapse_settings(library: str) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Violation:
     """A rule of the card that one line of the program breaks."""
 
     rule: str
-    """Name in card_check.RULES."""
+    """Name of an explanation.Rule."""
     level: Level
     line: Line | None
     """None if libraries alone created the ops."""

@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.card_check import text
 from habana_frameworks.tensorflow.card_check.model import CheckedProgram, Level, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line
-from habana_frameworks.tensorflow.card_check.rules import RULES
+from habana_frameworks.tensorflow.explanation import Rule
 
 _FOLDER = pathlib.Path(__file__).parent / "page"
 _CONTEXT_LINES = 2
@@ -79,7 +79,7 @@ def _violation(violation: Violation) -> Iterator[str]:
     yield f'<section class="{violation.level.value}">'
     yield (
         f"<h3>{html.escape(text.place(violation.line, violation.graph))} <small>{html.escape(violation.rule)}: "
-        f"{html.escape(RULES[violation.rule].meaning)}</small></h3>"
+        f"{html.escape(Rule(violation.rule).card_meaning)}</small></h3>"
     )
     if violation.line is not None:
         yield f"<pre>{''.join(_excerpt(violation.line))}</pre>"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from habana_frameworks.tensorflow._internal.text import number, shortened, shown_path, size
 from habana_frameworks.tensorflow.card_check.model import CheckedProgram, Level, Verdict, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line
-from habana_frameworks.tensorflow.card_check.rules import RULES
+from habana_frameworks.tensorflow.explanation import Rule
 
 _WIDTH = 110
 _MAX_OPS = 3
@@ -87,7 +87,7 @@ def _lines(result: CheckedProgram, strict: bool) -> Iterator[str]:
 
 def _violation(violation: Violation) -> Iterator[str]:
     copied = f" ({size(violation.copied_bytes)} copied)" if violation.copied_bytes else ""
-    yield f"  {place(violation.line, violation.graph)}: {violation.rule}: {RULES[violation.rule].meaning}{copied}"
+    yield f"  {place(violation.line, violation.graph)}: {violation.rule}: {Rule(violation.rule).card_meaning}{copied}"
     if violation.line is not None and violation.line.text:
         yield f"      {shortened(violation.line.text, _WIDTH - 8)}"
     named = _ops(violation.ops, violation.op_types)

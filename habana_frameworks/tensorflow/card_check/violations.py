@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow._internal.card_table import Card
 from habana_frameworks.tensorflow._internal.text import number, size
 from habana_frameworks.tensorflow.card_check.model import Level, Memory, Narrowed, OpSupport, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line, Origin, Origins
-from habana_frameworks.tensorflow.card_check.rules import RULES
+from habana_frameworks.tensorflow.explanation import RULES, Rule
 
 MAX_RECIPES = 8
 """Limit of recipes per cluster. Above the limit, the program recompiles too often."""
@@ -40,37 +40,37 @@ _MOVES_BATCHES = frozenset({"Cast", "ExpandDims", "Identity", "IteratorGetNext",
 _WITHOUT_RESULTS = frozenset({"Assert", "NoOp", "PrintV2"})
 _MAX_MISFITS = 3
 # Rules that send an op to the CPU, where a Gaudi also runs step counters.
-_PLACEMENT_RULES = frozenset({"dtype", "op-list", "no-kernel"})
+_PLACEMENT_RULES = frozenset({Rule.DTYPE, Rule.OP_LIST, Rule.NO_KERNEL})
 
 
 def of_ops(found: explanation.Explanation, origins: Origins) -> Iterator[Violation]:
     """Yields the violations of ops, one for each rule, line and graph."""
     for graph in found.graphs:
-        groups: dict[tuple[str, Line | None, Level], list[tuple[int, Origin | None]]]
+        groups: dict[tuple[Rule, Line | None, Level], list[tuple[int, Origin | None]]]
         groups = collections.defaultdict(list)
         for index, op in enumerate(graph.ops):
             rule = RULES.get(op.rule or "")
-            if rule is None:
+            if rule is None or rule.card is None:
                 continue
             origin = origins.find(op.name, op.type, graph.name)
-            fails = rule.fails and not _is_harmless(graph, index, origin)
+            fails = rule.card.fails and not _is_harmless(graph, index, origin)
             level = Level.FAILURE if fails else Level.NOTE
-            groups[rule.name, origin.line if origin else None, level].append((index, origin))
-        for (name, line, level), ops in groups.items():
-            yield _of_group(graph, name, line, level, ops, origins)
+            groups[rule, origin.line if origin else None, level].append((index, origin))
+        for (rule, line, level), ops in groups.items():
+            yield _of_group(graph, rule, line, level, ops, origins)
 
 
 def _of_group(
     graph: explanation.Graph,
-    rule: str,
+    rule: Rule,
     line: Line | None,
     level: Level,
     found: Sequence[tuple[int, Origin | None]],
     origins: Origins,
 ) -> Violation:
     ops = [graph.ops[index] for index, _ in found]
-    reason = ops[0].reason or RULES[rule].meaning
-    if rule == "dtype":
+    reason = ops[0].reason or rule.card_meaning
+    if rule is Rule.DTYPE:
         if all(_reads(graph, index, _is_of_pipeline) for index, _ in found):
             reason += "; the values come from the input pipeline, such as labels"
         values = (value for _, origin in found if origin for value in origins.misfits(origin))
@@ -90,21 +90,21 @@ def _of_group(
     )
 
 
-def _remedy(rule: str, ops: Sequence[explanation.Op]) -> str:
-    if rule == "dtype" and any(dtype.startswith("complex") for op in ops for dtype in op.dtypes):
+def _remedy(rule: Rule, ops: Sequence[explanation.Op]) -> str:
+    if rule is Rule.DTYPE and any(dtype.startswith("complex") for op in ops for dtype in op.dtypes):
         return "the card has no complex types: move the computation to the input pipeline, or leave it on the CPU"
-    return RULES[rule].remedy
+    return rule.card_remedy
 
 
 def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:
     """Whether an op outside clusters costs a step nothing on the card."""
     op = graph.ops[index]
-    if op.rule == "string":
+    if op.rule == Rule.STRING:
         return not _feeds_cluster(graph, index)
-    if op.rule == "uncompilable":
+    if op.rule == Rule.UNCOMPILABLE:
         # Ops of the input pipeline. The card supports the ops that the op list names, such as IteratorGetNext.
         return _is_known(op.type) or not set(op.dtypes) - {"variant", "resource"}
-    if op.rule == "dtype" and (
+    if op.rule == Rule.DTYPE and (
         _moves_batch(graph, index) or _is_widening(graph, index) or _is_random_key(graph, index)
     ):
         return True
@@ -247,14 +247,14 @@ def of_recipes(found: explanation.Explanation, origins: Origins) -> Iterator[Vio
         cause = "; ".join(f"{argument} has {_shapes(shapes)}" for argument, shapes in sorted(changing.items())[:3])
         reason = f"{name} compiled {number(recipes, 'recipe')} for one cluster" + (f": {cause}" if cause else "")
         yield Violation(
-            rule="recompiles",
+            rule=Rule.RECOMPILES,
             level=Level.FAILURE,
             line=origins.line_of(name),
             graph=name,
             ops=tuple(sorted(changing)),
             op_types=(),
             reason=reason,
-            remedy=RULES["recompiles"].remedy,
+            remedy=Rule.RECOMPILES.remedy,
         )
 
 
@@ -276,15 +276,15 @@ def of_memory(memory: Memory, error: str, line: Line | None) -> Iterator[Violati
     )
     if error:
         reason += f"; the program failed: {error}"
-    yield _of_program("memory", reason, line)
+    yield _of_program(Rule.MEMORY, reason, line)
 
 
 def of_error(error: str, line: Line | None) -> Violation:
     """Returns the violation of a program that ended with an error, raised at `line`."""
-    return _of_program("error", error, line)
+    return _of_program(Rule.ERROR, error, line)
 
 
-def _of_program(rule: str, reason: str, line: Line | None) -> Violation:
+def _of_program(rule: Rule, reason: str, line: Line | None) -> Violation:
     return Violation(
         rule=rule,
         level=Level.FAILURE,
@@ -293,7 +293,7 @@ def _of_program(rule: str, reason: str, line: Line | None) -> Violation:
         ops=(),
         op_types=(),
         reason=reason,
-        remedy=RULES[rule].remedy,
+        remedy=rule.remedy,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from habana_frameworks.tensorflow._internal import changing_sizes, text
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.cli import program, warmup
+from habana_frameworks.tensorflow.explanation.rules import Rule
 from habana_frameworks.tensorflow.recipe_store import Entry
 
 _SETTINGS = {
@@ -23,7 +24,6 @@ _SETTINGS = {
     "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0",
 }
 _NAME_WIDTH = 48
-_TOO_LARGE = "too-large"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -68,7 +68,7 @@ class Failure:
     reason: str
 
     def __str__(self) -> str:
-        problem = "does not fit the card" if self.rule == _TOO_LARGE else "was not compiled as a whole"
+        problem = "does not fit the card" if self.rule == Rule.TOO_LARGE else "was not compiled as a whole"
         return f"{self.cluster} {problem}: {self.reason}"
 
 

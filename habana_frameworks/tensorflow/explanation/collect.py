@@ -13,6 +13,7 @@ from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.compiled_functions import CompiledFunctions
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
 from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.rules import Rule
 from habana_frameworks.tensorflow.explanation.source_lines import SourceLines
 
 if TYPE_CHECKING:
@@ -189,10 +190,10 @@ class _GraphBuilder:
         name, cluster = record.node, record.cluster or None
         rule, reason = _rule(record)
         failure = self._failures.get(cluster or "")
-        if failure is not None and failure.rule == "fallback":
-            rule, reason = "fallback", failure.reason
+        if failure is not None and failure.rule == Rule.FALLBACK:
+            rule, reason = Rule.FALLBACK, failure.reason
         elif failure is not None and name in failure.nodes:
-            rule, reason, cluster = "compile-error", f"was moved out of {cluster}: {failure.reason}", None
+            rule, reason, cluster = Rule.COMPILE_ERROR, f"was moved out of {cluster}: {failure.reason}", None
         on_hpu = "device:HPU" in record.device
         # A copy between a cluster and an op on the CPU is attributed to the op on the CPU.
         copied = _Copied() if on_hpu else self._copies.get((self._record, name), _Copied())
@@ -218,7 +219,7 @@ class _GraphBuilder:
         values = {field.name: getattr(record, field.name) for field in record.DESCRIPTOR.fields if field.name in fields}
         failure = self._failures.get(record.name)
         if failure is not None:
-            values.update(rule=failure.rule, reason=_shortened(failure.reason))
+            values.update(rule=failure.rule, reason=_shortened(failure.reason) or None)
         cluster = Cluster(**{**values, "device": _short(record.device)})
         counters = self._counts.get((record.name, record.ops))
         return cluster if counters is None else cluster.counted(counters)
@@ -230,17 +231,17 @@ def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
     TensorFlow itself pins a captured iterator's ops to the iterator's device. The value checks that passes add run on
     the host, because the values are in host memory.
     """
-    if record.rule in ("neighbours", "pinned") and record.op in _GET_NEXT:
-        return "input-pipeline", "returns a batch in host memory"
-    if record.rule == "uncompilable" and record.op in _GET_NEXT:
-        return "prefetched", "returns a batch in device memory"
-    if record.rule == "resource-handle" and record.op == "VarHandleOp":
-        return "border", "is a variable of the graph"
+    if record.rule in (Rule.NEIGHBOURS, Rule.PINNED) and record.op in _GET_NEXT:
+        return Rule.INPUT_PIPELINE, "returns a batch in host memory"
+    if record.rule == Rule.UNCOMPILABLE and record.op in _GET_NEXT:
+        return Rule.PREFETCHED, "returns a batch in device memory"
+    if record.rule == Rule.RESOURCE_HANDLE and record.op == "VarHandleOp":
+        return Rule.BORDER, "is a variable of the graph"
     # String constants are usually messages of TensorFlow's own assertions. Ops that use strings have their own rule.
-    if record.rule in ("neighbours", "string") and record.op == "Const":
-        return "constant", "is a constant for an op on the CPU"
-    if record.rule == "neighbours" and _CHECK in record.node:
-        return "host", "checks values in host memory on behalf of clusters"
+    if record.rule in (Rule.NEIGHBOURS, Rule.STRING) and record.op == "Const":
+        return Rule.CONSTANT, "is a constant for an op on the CPU"
+    if record.rule == Rule.NEIGHBOURS and _CHECK in record.node:
+        return Rule.HOST, "checks values in host memory on behalf of clusters"
     return record.rule, record.reason
 
 

@@ -267,7 +267,7 @@ class Findings:
             RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], _distinct(ops[rule])[:3])
             for rule in {**ops, **splits}
         ]
-        return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.splits, -t.ops, t.rule.name)))
+        return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.splits, -t.ops, t.rule.value)))
 
 
 def _distinct(examples: Iterable[Example]) -> tuple[Example, ...]:

@@ -11,7 +11,6 @@ from habana_frameworks.tensorflow._internal import html_template
 from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.explanation import memory, times
 from habana_frameworks.tensorflow.explanation.model import Findings
-from habana_frameworks.tensorflow.explanation.rules import find
 
 _FOLDER = pathlib.Path(__file__).parent / "page"
 _PROGRAM = ("layout.js", "times.js", "memory.js", "draw.js", "words.js", "legend.js", "sidebar.js", "main.js")
@@ -21,13 +20,12 @@ def render(findings: Findings, summary: str) -> str:
     """Returns the page as HTML. `summary` needs no JavaScript to be visible."""
     data = dataclasses.asdict(findings)
     data["version"] = __version__
-    data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]
     # Reasons why requested lists are empty.
     data["notes"] = {
         "times": times.note(findings.times, findings.backend),
         "memory": memory.note(findings.memory, findings.backend),
     }
-    data["rules"] = {total.rule.name: dataclasses.asdict(find(total.rule.name)) for total in findings.rules()}
+    data["rules"] = {total.rule.value: total.rule.as_dict() for total in findings.rules()}
     parts = {
         "PROGRAM": "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in _PROGRAM),
         # Escapes "<", because "</script" would end the script element.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from habana_frameworks.tensorflow._internal.text import number, shortened, shown_line
 from habana_frameworks.tensorflow.explanation.model import Cluster, Graph, counted_clusters
+from habana_frameworks.tensorflow.explanation.rules import Rule
 
 _MAX_CLUSTERS = 6
 _MUCH_PADDING = 0.1
@@ -50,7 +51,7 @@ def _handling(cluster: Cluster) -> str:
 
 
 def _advice(cluster: Cluster) -> Iterator[str]:
-    waiting = cluster.fallback_reasons.get("new-shape", 0) + cluster.fallback_reasons.get("compiling", 0)
+    waiting = cluster.fallback_reasons.get(Rule.NEW_SHAPE, 0) + cluster.fallback_reasons.get(Rule.COMPILING, 0)
     if waiting > _OFTEN * (cluster.launches + cluster.fallbacks):
         yield "`hpu warmup` stores the recipes of all sizes before the program runs (docs/user/cache_tool.md)"
     if cluster.padding_share > _MUCH_PADDING:

@@ -92,7 +92,7 @@ def _precision(graphs: Sequence[Sequence[Graph]]) -> Iterator[str]:
 
 def _label(total: RuleTotal) -> str:
     rule = total.rule
-    return f"{rule.label} ({rule.name})" if rule.label else rule.name
+    return f"{rule.label} ({rule.value})" if rule.label else rule.value
 
 
 def _graph_rows(graphs: Sequence[Sequence[Graph]]) -> list[list[str]]:
@@ -124,11 +124,11 @@ def _rule(total: RuleTotal) -> Iterator[str]:
         counts.append(number(total.splits, "split"))
     if total.copied_bytes:
         counts.append(f"{size(total.copied_bytes)} copied")
-    yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
+    yield f"  {total.rule.value} ({', '.join(counts)}): {total.rule.meaning}"
     yield f"      -> {total.rule.remedy}"
     for name, op, reason, line in total.examples:
         place = f"{shown_line(line)}: " if line else ""
-        text = f"{place}{name} ({op}): {reason}" if op != name else f"{place}{name}: {reason}"
+        text = place + (f"{name} ({op})" if op != name else name) + (f": {reason}" if reason else "")
         yield from textwrap.wrap(
             text,
             _WIDTH,

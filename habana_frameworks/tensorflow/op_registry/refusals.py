@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from habana_frameworks.tensorflow._internal import op_fact_words
+from habana_frameworks.tensorflow.explanation.rules import Rule
 from habana_frameworks.tensorflow.op_registry import kernels
 from habana_frameworks.tensorflow.op_registry.model import Place, Refusal
 
@@ -26,8 +27,8 @@ REWRITTEN = frozenset(
         *("StatelessRandomUniformIntV2", "StatelessRandomUniformV2"),
     }
 )
-_DATA_SIZE = Refusal("dynamic-size", "the size of the result depends on values")
-_MISSING = Refusal("no-kernel", "neither tf2xla nor the plugin has a lowering for it")
+_DATA_SIZE = Refusal(Rule.DYNAMIC_SIZE, "the size of the result depends on values")
+_MISSING = Refusal(Rule.NO_KERNEL, "neither tf2xla nor the plugin has a lowering for it")
 
 
 def off_hpu(op: str, place: Place) -> Refusal | None:
@@ -35,7 +36,7 @@ def off_hpu(op: str, place: Place) -> Refusal | None:
     if place.is_hpu:
         return None
     if place is Place.NONE:
-        return Refusal("no-kernel", _without_kernel(op))
+        return Refusal(Rule.NO_KERNEL, _without_kernel(op))
     definition = kernels.definitions()[op]
     of_size = _DATA_SIZE if "size: data" in op_fact_words.OPS.get(op, ()) else None
     return _of_types(definition) or _of_host(op, definition) or of_size or _MISSING
@@ -47,18 +48,18 @@ def outside_clusters(op: str, place: Place) -> Refusal | None:
         return None
     facts = op_fact_words.OPS.get(op, ())
     if op in _CONTROL_FLOW:
-        return Refusal("control-flow", "the op is part of lowered control flow, which runs between clusters")
+        return Refusal(Rule.CONTROL_FLOW, "the op is part of lowered control flow, which runs between clusters")
     if op in _COMMUNICATION or op.startswith("Collective"):
-        return Refusal("communication", "the op waits for other processes or devices")
+        return Refusal(Rule.COMMUNICATION, "the op waits for other processes or devices")
     if "loses_error" in facts:
-        return Refusal("lost-error", "the op raises errors or prints, which compiled code cannot do")
+        return Refusal(Rule.LOST_ERROR, "the op raises errors or prints, which compiled code cannot do")
     if "size: data" in facts:
         return _DATA_SIZE
     if "random: seeded" in facts:
-        return Refusal("random", "the op has seeds that compiled code would ignore")
+        return Refusal(Rule.RANDOM, "the op has seeds that compiled code would ignore")
     if "random: other" in facts:
-        return Refusal("random", "the op draws different numbers in compiled code than on the CPU")
-    return Refusal("uncompilable", "the op has no XLA lowering") if place is Place.KERNEL else None
+        return Refusal(Rule.RANDOM, "the op draws different numbers in compiled code than on the CPU")
+    return Refusal(Rule.UNCOMPILABLE, "the op has no XLA lowering") if place is Place.KERNEL else None
 
 
 def _without_kernel(op: str) -> str:
@@ -74,13 +75,13 @@ def _of_types(definition: Any) -> Refusal | None:
 
     arguments = (*definition.input_arg, *definition.output_arg)
     if any(argument.is_ref for argument in arguments):
-        return Refusal("reference", "the op uses a reference variable")
+        return Refusal(Rule.REFERENCE, "the op uses a reference variable")
     if any(argument.type == tf.string.as_datatype_enum for argument in arguments):
-        return Refusal("string", "the op has string inputs or results")
+        return Refusal(Rule.STRING, "the op has string inputs or results")
     types = [attribute.allowed_values.list.type for attribute in definition.attr if attribute.type == "type"]
     quantized = {dtype.as_datatype_enum for dtype in (tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32)}
     if any(allowed and quantized.issuperset(allowed) for allowed in types):
-        return Refusal("no-kernel", "the op has quantized types, which no lowering has")
+        return Refusal(Rule.NO_KERNEL, "the op has quantized types, which no lowering has")
     return None
 
 
@@ -88,8 +89,10 @@ def _of_host(op: str, definition: Any) -> Refusal | None:
     import tensorflow as tf
 
     if kernels.family(op) in _PIPELINE:
-        return Refusal("input-pipeline", "the op belongs to the input pipeline, which runs on the host")
+        return Refusal(Rule.INPUT_PIPELINE, "the op belongs to the input pipeline, which runs on the host")
     handles = {dtype.as_datatype_enum for dtype in (tf.resource, tf.variant)}
     if any(argument.type in handles for argument in (*definition.input_arg, *definition.output_arg)):
-        return Refusal("no-kernel", "the op uses an object in host memory, such as a table, a tree or a sparse matrix")
+        return Refusal(
+            Rule.NO_KERNEL, "the op uses an object in host memory, such as a table, a tree or a sparse matrix"
+        )
     return None

@@ -24,7 +24,7 @@ bool IsNamed(std::string_view node, std::string_view name) {
 }
 
 OpRefusal RefuseOff(const Settings& settings) {
-  return {"user-setting", absl::StrCat("clustering is off: ", settings.clustering_source)};
+  return {Rule::kUserSetting, absl::StrCat("clustering is off: ", settings.clustering_source)};
 }
 
 }  // namespace
@@ -48,11 +48,11 @@ void SetJitScope(Node* node, bool compile, const std::string& name) {
 
 std::optional<OpRefusal> RefuseInsideBySettings(const Node& node, const Settings& settings) {
   for (const std::string& name : settings.dont_cluster) {
-    if (IsNamed(node.name(), name)) return OpRefusal{"user-setting", absl::StrCat("TF_DONT_CLUSTER lists ", name)};
+    if (IsNamed(node.name(), name)) return OpRefusal{Rule::kUserSetting, absl::StrCat("TF_DONT_CLUSTER lists ", name)};
   }
-  if (JitScope(node) == false) return OpRefusal{"jit-scope", "is inside jit_scope(False)"};
+  if (JitScope(node) == false) return OpRefusal{Rule::kJitScope, "is inside jit_scope(False)"};
   if (settings.clustering == Clustering::kLite && !FactsOf(node.type_string()).fusible) {
-    return OpRefusal{"lite", absl::StrCat("HPU_CLUSTERING=lite: XLA does not fuse ", node.type_string())};
+    return OpRefusal{Rule::kLite, absl::StrCat("HPU_CLUSTERING=lite: XLA does not fuse ", node.type_string())};
   }
   return std::nullopt;
 }
@@ -62,7 +62,7 @@ std::optional<OpRefusal> RefuseBySettings(const Node& node, const Settings& sett
   if (settings.clustering == Clustering::kOff) return RefuseOff(settings);
   if (settings.clustering == Clustering::kScopes && !JitScope(node).value_or(false)) return RefuseOff(settings);
   if (!settings.cluster_variables && absl::c_linear_search(node.input_types(), tensorflow::DT_RESOURCE)) {
-    return OpRefusal{"user-setting", "reads or updates a variable, and TF_CLUSTER_VARIABLES=0"};
+    return OpRefusal{Rule::kUserSetting, "reads or updates a variable, and TF_CLUSTER_VARIABLES=0"};
   }
   return std::nullopt;
 }

@@ -98,7 +98,7 @@ class Search {
     for (const FunctionBody* body : BodiesOf(node)) {
       const Node* const effect = IsFunctionalControlFlow(node) ? FindEffect(node, *body, all_run) : nullptr;
       if (effect != nullptr) {
-        return OpRefusal{"side-effect", absl::StrCat("has a side effect (", effect->name(),
+        return OpRefusal{Rule::kSideEffect, absl::StrCat("has a side effect (", effect->name(),
                                                      ") on which some of its results do not depend")};
       }
       for (const Node* inner : body->graph->op_nodes()) {

@@ -6,12 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "plugin/base/rules/rules.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace hpu::passes {
 
 struct OpRefusal {
-  std::string rule;
+  Rule rule;
   std::string reason;
 };
 

@@ -152,14 +152,14 @@ const PlacementPolicy& PlacementPolicy::Active() {
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByUser(const std::string& op) const {
-  if (on_cpu_.contains(op)) return OpRefusal{"user-setting", absl::StrCat("TF_PLACE_ON_CPU lists ", op)};
-  if (all_on_cpu_) return OpRefusal{"user-setting", "TF_PLACE_ON_CPU=all_nodes"};
+  if (on_cpu_.contains(op)) return OpRefusal{Rule::kUserSetting, absl::StrCat("TF_PLACE_ON_CPU lists ", op)};
+  if (all_on_cpu_) return OpRefusal{Rule::kUserSetting, "TF_PLACE_ON_CPU=all_nodes"};
   return std::nullopt;
 }
 
-std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::string_view rule) const {
+std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, Rule rule) const {
   if (unknown_ == "cpu") {
-    return OpRefusal{std::string(rule),
+    return OpRefusal{rule,
                      absl::StrCat("the op list ", list_.name, " does not cover ", op, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
   if (unknown_ == "warn") AddUnlistedOp(list_.name, op);
@@ -175,10 +175,10 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
   if (IsIndexAttribute(list_, attribute) && HasType(list_.index_types, type)) return std::nullopt;
   const bool listed = rule != entry.types.end();
   if (!HasType(types_, type) || (listed && entry.verdict == Verdict::kDocumented)) {
-    return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " does not support ", named())};
+    return OpRefusal{Rule::kDtype, absl::StrCat("the op list ", list_.name, " does not support ", named())};
   }
   if (!listed) return std::nullopt;
-  return Unknown(named(), "dtype");
+  return Unknown(named(), Rule::kDtype);
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
@@ -195,13 +195,13 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
     }
   }
   if (entry != nullptr && entry->verdict != Verdict::kUnknown) return std::nullopt;
-  return Unknown(op, "op-list");
+  return Unknown(op, Rule::kOpList);
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
   if (AcceptsAllTypes(op) || IsArgumentOrResult(op)) return std::nullopt;
   if (auto refusal = RefuseByUser(op)) return refusal;
-  if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " operates on host memory")};
+  if (IsHorovodOp(op)) return OpRefusal{Rule::kHorovod, absl::StrCat(op, " operates on host memory")};
   return RefuseByList(op, attrs);
 }
 
@@ -222,7 +222,7 @@ absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
   const auto refusal = refuse(*node);
   return absl::InvalidArgumentError(
       absl::StrCat("jit_compile=True: ", function, " must be compiled as a whole for the HPU, but its op ",
-                   node->name(), " (", node->op(), ") is kept off the HPU by rule ", refusal->rule, ": ",
+                   node->name(), " (", node->op(), ") is kept off the HPU by rule ", NameOf(refusal->rule), ": ",
                    refusal->reason, ". Change the setting, or remove jit_compile=True."));
 }
 

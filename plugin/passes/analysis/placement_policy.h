@@ -59,7 +59,7 @@ class PlacementPolicy {
                                       tensorflow::DataType type) const;
   bool accepts_all() const { return list_.accepts_all && on_cpu_.empty() && !all_on_cpu_; }
   // Applies HPU_OP_LIST_UNKNOWN to an op ("Erfinv") or type of an op ("Pack with T=int32") that the list lacks.
-  std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule) const;
+  std::optional<OpRefusal> Unknown(const std::string& op, Rule rule) const;
 
   const OpListData& list_;
   const uint64_t types_;  // the list's types and Settings::added_types

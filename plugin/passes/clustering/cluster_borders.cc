@@ -51,7 +51,7 @@ void CheckLists(const Graph& graph, const std::vector<int>& clusters, std::vecto
     if (!broken.contains(groups.Find(edge->src()->id()))) continue;
     for (Node* node : {edge->src(), edge->dst()}) {
       if (clusters[node->id()] < 0 || !seen.insert(node->id()).second) continue;
-      refusals->push_back({node, "list-border", "shares a TensorList with ops outside the cluster"});
+      refusals->push_back({node, Rule::kListBorder, "shares a TensorList with ops outside the cluster"});
     }
   }
 }
@@ -62,7 +62,7 @@ std::vector<BorderRefusal> CheckBorders(const Graph& graph, const BoundedSizes& 
                                         const std::vector<int>& clusters) {
   std::vector<BorderRefusal> refusals;
   CheckLists(graph, clusters, &refusals);
-  for (auto& [node, reason] : sizes.Refused(clusters)) refusals.push_back({node, "dynamic-size", std::move(reason)});
+  for (auto& [node, reason] : sizes.Refused(clusters)) refusals.push_back({node, Rule::kDynamicSize, std::move(reason)});
   return refusals;
 }
 

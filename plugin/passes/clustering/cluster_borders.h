@@ -13,7 +13,7 @@ namespace hpu::passes {
 
 struct BorderRefusal {
   tensorflow::Node* node;
-  std::string rule;
+  Rule rule;
   std::string reason;
 };
 

@@ -117,29 +117,29 @@ class SplitFinder {
   ClusterSplit Explain(int first, int second) {
     const Group &a = groups_[first], &b = groups_[second];
     const Node &one = *a.nodes.front(), &two = *b.nodes.front();
-    const auto split = [&](const std::string& rule, const std::string& reason) {
+    const auto split = [&](Rule rule, const std::string& reason) {
       ClusterSplit result;
       result.set_first(a.name);
       result.set_second(b.name);
-      result.set_rule(rule);
+      result.set_rule(std::string(NameOf(rule)));
       result.set_reason(reason);
       return result;
     };
     for (const Node* node : {&one, &two}) {
       std::string reason;
       if (!tensorflow::TryGetNodeAttr(node->attrs(), kMustCompileAttr, &reason)) continue;
-      return split("must-compile",
+      return split(Rule::kMustCompile,
                    absl::StrCat(node->name(), " has jit_compile=True, and is a cluster by itself: ", reason));
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
-      return split("device", absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),
+      return split(Rule::kDevice, absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),
                                           " and ", two.assigned_device_name()));
     }
     if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
-      return split("loop", "the clusters are in different frames: at least one of them is in a lowered loop");
+      return split(Rule::kLoop, "the clusters are in different frames: at least one of them is in a lowered loop");
     }
     if (a.predicate != b.predicate) {
-      return split("deadness",
+      return split(Rule::kDeadness,
                    "the clusters run under different conditions: a lowered branch or loop may skip one cluster");
     }
     // The graph's order is not the clusters' order: the second cluster may also run before an op of the first cluster.
@@ -148,23 +148,25 @@ class SplitFinder {
     if (!middle.nodes.empty()) {
       const bool resources = std::any_of(middle.nodes.begin(), middle.nodes.end(), HasResourceInput);
       ClusterSplit result =
-          resources ? split("resource-hazard",
+          resources ? split(Rule::kResourceHazard,
                             "an unclustered op on a variable or another resource must run between the clusters")
-                    : split("cycle", "unclustered ops must run between the clusters");
+                    : split(Rule::kCycle, "unclustered ops must run between the clusters");
       for (const Node* node : middle.nodes) result.add_through(node->name());
       return result;
     }
     if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(two)) {
-      return split("jit-scope", "the clusters are in different jit_scope scopes");
+      return split(Rule::kJitScope, "the clusters are in different jit_scope scopes");
     }
     const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
-    if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
+    if (slice != nullptr && other != nullptr) {
+      return split(RuleNamed(other->rule()).value_or(Rule::kUnknown), other->reason());
+    }
     if (!middle.clusters.empty()) {
       const auto name = [&](std::string* out, int cluster) { absl::StrAppend(out, groups_[cluster].name); };
-      return split("order", absl::StrCat("other clusters must run between the clusters: ",
+      return split(Rule::kOrder, absl::StrCat("other clusters must run between the clusters: ",
                                          absl::StrJoin(middle.clusters, ", ", name)));
     }
-    return split("order", "segmentation merges neighbouring levels only, and the clusters are further apart");
+    return split(Rule::kOrder, "segmentation merges neighbouring levels only, and the clusters are further apart");
   }
 
   const ClusterSlice* FindSlice(const std::string& cluster) const {

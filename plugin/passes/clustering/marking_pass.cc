@@ -42,7 +42,7 @@ std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
       HasLowering(node.def())) {
     return std::nullopt;
   }
-  return OpRefusal{"uncompilable", WhyNoLowering(node.def())};
+  return OpRefusal{Rule::kUncompilable, WhyNoLowering(node.def())};
 }
 
 bool HasUsedResourceOutput(const Node& node) {
@@ -99,22 +99,22 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
   if (auto refusal = policy.Refuse(node.type_string(), node.attrs())) return refusal;
   if (IsPinnedToOtherDevice(node) && !node.IsConstant())
-    return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
+    return OpRefusal{Rule::kPinned, absl::StrCat("is pinned to ", node.requested_device())};
   const IndexedOp* indexed = IndexedOpOf(node.type_string());
   if (indexed != nullptr && indexed->needs_check && node.attrs().Find(kInRangeAttr) == nullptr) {
-    return OpRefusal{"lost-error",
+    return OpRefusal{Rule::kLostError,
                      absl::StrCat(node.type_string(), " checks its indices on the CPU but not in compiled code")};
   }
   if (MayHaveEmptyRange(node)) {
-    return OpRefusal{"lost-error",
+    return OpRefusal{Rule::kLostError,
                      absl::StrCat(node.type_string(), " checks its range on the CPU but not in compiled code")};
   }
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
-    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " may have an out-of-range index")};
+    return OpRefusal{Rule::kLostError, absl::StrCat(node.type_string(), " may have an out-of-range index")};
   }
   if (IsPlaceholderOfUnknownShape(node))
-    return OpRefusal{"uncompilable", "is a placeholder of unknown shape for a tensor of another branch"};
-  if (auto reason = lists_inside.WhyNotCompiled(node, /*whole=*/true)) return OpRefusal{"list-length", *reason};
+    return OpRefusal{Rule::kUncompilable, "is a placeholder of unknown shape for a tensor of another branch"};
+  if (auto reason = lists_inside.WhyNotCompiled(node, /*whole=*/true)) return OpRefusal{Rule::kListLength, *reason};
   if (auto refusal = RefuseWithoutLowering(node)) return refusal;
   return RefuseCalls(node, depth);
 }
@@ -123,7 +123,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseConstants(const Node& node, const std::vector<Origin>& origins) {
   const absl::StatusOr<Origin> origin = OriginOfConstants(node, origins, runtime);
   if (!origin.ok() || *origin != Origin::kData) return std::nullopt;
-  return OpRefusal{"changing-constant", kDependsOnData};
+  return OpRefusal{Rule::kChangingConstant, kDependsOnData};
 }
 
 // Refuses a branch whose predicate is unknown while tf2xla compiles, if its functions return different shapes.
@@ -133,7 +133,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseShapesOfBranches(const Node
   const Node* predicate = nullptr;
   if (!node.input_node(0, &predicate).ok() || origins[predicate->id()] <= Origin::kStatic) return std::nullopt;
   const auto reason = WhyShapesDiffer(node, *runtime->GetFunctionLibraryDefinition());
-  return reason ? std::make_optional(OpRefusal{"uncompilable", *reason}) : std::nullopt;
+  return reason ? std::make_optional(OpRefusal{Rule::kUncompilable, *reason}) : std::nullopt;
 }
 
 // Refuses a function in which a size that depends on values reaches a result.
@@ -144,20 +144,20 @@ std::optional<OpRefusal> RefuseSizesOf(Graph* body) {
   }
   const auto refused = BoundedSizes(body).Refused(clusters);
   if (refused.empty()) return std::nullopt;
-  return OpRefusal{"dynamic-size", refused[0].second};
+  return OpRefusal{Rule::kDynamicSize, refused[0].second};
 }
 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
                                                               int depth) {
   if (depth > kMaxCallDepth)
-    return OpRefusal{"recursion", absl::StrCat("nests function calls more than ", kMaxCallDepth, " levels deep")};
+    return OpRefusal{Rule::kRecursion, absl::StrCat("nests function calls more than ", kMaxCallDepth, " levels deep")};
   const std::string key = tensorflow::Canonicalize(name, attrs);
   if (const auto found = functions.find(key); found != functions.end()) return found->second;
   functions[key] = std::nullopt;  // ends recursion; the compilability checker refuses recursive calls
   const absl::StatusOr<const tensorflow::FunctionBody*> body = InstantiateBody(name, attrs, runtime);
   std::optional<OpRefusal> refusal;
   if (!body.ok()) {
-    refusal = OpRefusal{"uncompilable",
+    refusal = OpRefusal{Rule::kUncompilable,
                         absl::StrCat("cannot instantiate its function ", name, ": ", body.status().message())};
   } else {
     const std::vector<Origin> origins = FindOrigins(*(*body)->graph, /*is_body=*/true);
@@ -187,13 +187,13 @@ tensorflow::DataType TypeOfCondition(const Node& node, tensorflow::FunctionLibra
 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseCalls(const Node& node, int depth) {
   if (const tensorflow::DataType type = TypeOfCondition(node, runtime); type != tensorflow::DT_BOOL) {
-    return OpRefusal{"uncompilable",
+    return OpRefusal{Rule::kUncompilable,
                      absl::StrCat("its condition is of type ", tensorflow::DataTypeString(type), ", not bool")};
   }
   const bool is_call = node.IsFunctionCall() || IsFunctionalControlFlow(node);
   if (is_call && PassesHandleTwice(node)) {
     // The function has two arguments for the variable, and tf2xla would lose the writes to one of them.
-    return OpRefusal{"resource-handle", "passes one variable as several arguments to a function"};
+    return OpRefusal{Rule::kResourceHandle, "passes one variable as several arguments to a function"};
   }
   if (node.IsFunctionCall() && !node.IsPartitionedCall()) {
     return RefuseFunction(node.type_string(), node.attrs(), depth + 1);
@@ -222,21 +222,21 @@ std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
   if (node.IsIfNode() || node.IsCaseNode()) {
     if (auto refusal = impl_->RefuseShapesOfBranches(node, impl_->Origins())) return refusal;
   }
-  if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime)) return OpRefusal{"uncompilable", *reason};
+  if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime)) return OpRefusal{Rule::kUncompilable, *reason};
   return RefuseWithoutLowering(node);
 }
 
 std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
-  if (node.IsArg() || node.IsRetval()) return OpRefusal{"border", "is an argument or a result of the graph"};
-  if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{"host-shape", "computes a size for a host op"};
+  if (node.IsArg() || node.IsRetval()) return OpRefusal{Rule::kBorder, "is an argument or a result of the graph"};
+  if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{Rule::kHostShape, "computes a size for a host op"};
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
-    return OpRefusal{"lost-error", "its indices, range or values cannot be checked outside the cluster"};
+    return OpRefusal{Rule::kLostError, "its indices, range or values cannot be checked outside the cluster"};
   }
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
-  if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{"list-length", *reason};
-  if (HasUsedResourceOutput(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
-  if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
+  if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{Rule::kListLength, *reason};
+  if (HasUsedResourceOutput(node)) return OpRefusal{Rule::kResourceHandle, "passes a resource handle to other ops"};
+  if (HasHandleOfOtherDevice(node)) return OpRefusal{Rule::kResourceHandle, "uses a resource on another device"};
   return RefuseCallees(node);
 }
 
@@ -255,7 +255,7 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
   std::vector<Node*> kept;
   for (Node* node : *candidates) {
     const bool is_jit_call = node->attrs().Find(kJitCallAttr) != nullptr;
-    const auto refuse = [&](const char* rule, const std::string& reason) {
+    const auto refuse = [&](Rule rule, const std::string& reason) {
       if (is_jit_call) {
         SetAlone(node, reason);
       } else {
@@ -264,11 +264,11 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
     };
     const absl::StatusOr<Origin> origin = OriginOfConstants(*node, origins, context->Runtime());
     if (!origin.ok()) {
-      refuse("uncompilable", std::string(origin.status().message()));
+      refuse(Rule::kUncompilable, std::string(origin.status().message()));
       continue;
     }
     if (*origin >= Origin::kLoop) {
-      refuse("changing-constant",
+      refuse(Rule::kChangingConstant,
              *origin == Origin::kLoop
                  ? "requires a compile-time constant whose value changes in each iteration of a loop"
                  : kDependsOnData);
@@ -310,7 +310,7 @@ absl::Status MarkCandidates(PassContext* context) {
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
-      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule " << refusal->rule
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule " << NameOf(refusal->rule)
               << ": " << refusal->reason;
       AddRefusal(&context->report, node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {

@@ -24,9 +24,13 @@ using tensorflow::Node;
 // By node name: the node's first refusal, which decided its placement.
 using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
 
+OpRefusal Recorded(const Refusal& refusal) {
+  return {RuleNamed(refusal.rule()).value_or(Rule::kUnknown), refusal.reason()};
+}
+
 // The reason why a node is not on an HPU.
 OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
-  if (node.IsArg() || node.IsRetval()) return {"border", "is an argument or a result of the graph"};
+  if (node.IsArg() || node.IsRetval()) return {Rule::kBorder, "is an argument or a result of the graph"};
   const bool pinned_by_user = node.attrs().Find(kUserPinAttr) != nullptr;
   const bool has_kernel = tensorflow::KernelDefAvailable(tensorflow::DeviceType(kDeviceType), node.def());
   // The clustering rule is more informative than a missing kernel.
@@ -35,23 +39,23 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   }
   const auto found = refusals.find(node.name());
   // After placement every node requests its assigned device, so a "pinned" refusal counts only for a user pin.
-  if (found != refusals.end() && (pinned_by_user || found->second->rule() != "pinned")) {
-    return {found->second->rule(), found->second->reason()};
+  if (found != refusals.end() && (pinned_by_user || found->second->rule() != NameOf(Rule::kPinned))) {
+    return Recorded(*found->second);
   }
-  if (has_kernel) return {"neighbours", "TensorFlow placed the op on the device of colocated or connected ops"};
-  return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
+  if (has_kernel) return {Rule::kNeighbours, "TensorFlow placed the op on the device of colocated or connected ops"};
+  return {Rule::kNoKernel, absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
 // The reason why a node on an HPU is in no cluster.
 OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
   if (const auto found = refusals.find(node.name()); found != refusals.end()) {
-    return {found->second->rule(), found->second->reason()};
+    return Recorded(*found->second);
   }
   if (IsFreeConstant(node))
-    return {"constant", "a constant of at most 64 KiB is copied into each cluster that uses it"};
+    return {Rule::kConstant, "a constant of at most 64 KiB is copied into each cluster that uses it"};
   // A check of a cluster's results, which moved to the device after the marking of the graph.
   if (std::optional<OpRefusal> refusal = RefuseByOp(node)) return *std::move(refusal);
-  return {"unknown", "no pass recorded a reason"};
+  return {Rule::kUnknown, "no pass recorded a reason"};
 }
 
 OpRecord RecordOf(const Node& node) {
@@ -93,7 +97,7 @@ Refusals ByNode(const Report& report) {
 }
 
 void SetRefusal(OpRefusal refusal, OpRecord* record) {
-  record->set_rule(std::move(refusal.rule));
+  record->set_rule(std::string(NameOf(refusal.rule)));
   record->set_reason(std::move(refusal.reason));
 }
 
@@ -114,7 +118,7 @@ absl::Status RecordOps(PassContext* context) {
   return absl::OkStatus();
 }
 
-void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason) {
+void RecordUnclusteredOps(PassContext* context, Rule rule, const std::string& reason) {
   Report& report = context->report;
   const std::vector<const Node*> nodes = RecordGraph(**context->graph, &report);
   const Refusals refusals = ByNode(report);

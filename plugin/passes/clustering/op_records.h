@@ -16,7 +16,7 @@ absl::Status RecordOps(PassContext* context);
 
 // Like RecordOps, for a graph that the pipeline skips: the records of all HPU ops contain `rule` and `reason`. Also
 // calls TagNodes.
-void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason);
+void RecordUnclusteredOps(PassContext* context, Rule rule, const std::string& reason);
 
 // Numbers the report and sets kRecordAttr on every node, so that later records can refer to the report. Runs after the
 // last pass.

@@ -31,8 +31,8 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
-  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << rule << ": " << reason;
+void Refuse(PassContext* context, const Node& node, Rule rule, std::string_view reason) {
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << NameOf(rule) << ": " << reason;
   AddRefusal(&context->report, node.name(), node.type_string(), rule, reason);
 }
 
@@ -218,20 +218,20 @@ absl::Status SegmentGraph(PassContext* context) {
       const std::string reason =
           absl::StrCat("its cluster would be smaller than HPU_MIN_CLUSTER_SIZE=", context->settings.min_cluster_size,
                        " (reads, copies and int32 shape arithmetic are not counted)");
-      for (const Node* node : nodes) Refuse(context, *node, "small", reason);
+      for (const Node* node : nodes) Refuse(context, *node, Rule::kSmall, reason);
       continue;
     }
     const bool must_compile = ContainsMustCompile(nodes);
     const bool has_fuel = must_compile || ConsumeFuel(context->settings);
     if (!has_fuel && !ContainsControlFlow(nodes) && !ContainsJitCall(nodes)) {
-      for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
+      for (const Node* node : nodes) Refuse(context, *node, Rule::kFuel, "HPU_CLUSTER_FUEL is used up");
       continue;
     }
     const std::string name = NextName(*context, &counter);
     if (!cut.empty()) {
       ClusterSlice* slice = context->report.add_slices();
       slice->set_cluster(name);
-      slice->set_rule("size-limit");
+      slice->set_rule(std::string(NameOf(Rule::kSizeLimit)));
       slice->set_reason(cut);
     }
     VLOG(1) << name << ": " << nodes.size() << " ops" << (must_compile ? ", jit_compile" : "")

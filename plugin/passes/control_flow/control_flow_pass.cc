@@ -100,9 +100,9 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedToOtherDevice(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
-  if (HasHandleOfOtherDevice(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
-  if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
+  if (IsPinnedToOtherDevice(node)) return OpRefusal{Rule::kPinned, absl::StrCat("is pinned to ", node.requested_device())};
+  if (HasHandleOfOtherDevice(node)) return OpRefusal{Rule::kResourceHandle, "uses a resource on another device"};
+  if (!HasFuel(context_->settings)) return OpRefusal{Rule::kFuel, "HPU_CLUSTER_FUEL is used up"};
   if (auto refusal = RefuseUnusedEffects(node, IsUnconditional(node), context_->Runtime())) return refusal;
   return rules_.Refuse(node);
 }
@@ -136,7 +136,7 @@ std::vector<Node*> Chooser::ToLower() {
     if (auto refusal = Refuse(*node)) {
       if (!IsHidden(*node))
         refusal->reason = absl::StrCat("shares a TensorList with ", node->name(),
-                                       ", which stays outside clusters by rule ", refusal->rule, ": ", refusal->reason);
+                                       ", which stays outside clusters by rule ", NameOf(refusal->rule), ": ", refusal->reason);
       refused.emplace(group, *std::move(refusal));
     }
   }
@@ -145,7 +145,7 @@ std::vector<Node*> Chooser::ToLower() {
     if (!IsHidden(*node)) continue;
     const auto found = refused.find(Find(node->id()));
     if (found == refused.end()) continue;
-    AddRefusal(&context_->report, node->name(), node->type_string(), "lowered", found->second.reason);
+    AddRefusal(&context_->report, node->name(), node->type_string(), Rule::kLowered, found->second.reason);
     lower.push_back(node);
   }
   return lower;

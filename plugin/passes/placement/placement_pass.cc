@@ -43,16 +43,16 @@ OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {
     if (kernel.device_type() == kDeviceType || kernel.device_type() == tensorflow::DEVICE_DEFAULT) {
-      return {"dtype", absl::StrCat("the HPU has no kernel for ", node.type_string(), " with input dtypes [",
+      return {Rule::kDtype, absl::StrCat("the HPU has no kernel for ", node.type_string(), " with input dtypes [",
                                     tensorflow::DataTypeVectorString(node.input_types()), "] and output dtypes [",
                                     tensorflow::DataTypeVectorString(node.output_types()), "]")};
     }
   }
-  return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
+  return {Rule::kNoKernel, absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
 void Explain(Node* node, const OpRefusal& refusal) {
-  node->AddAttr(kRefusalAttr, absl::StrCat(refusal.rule, ": ", refusal.reason));
+  node->AddAttr(kRefusalAttr, absl::StrCat(NameOf(refusal.rule), ": ", refusal.reason));
 }
 
 bool IsOnCpuAlready(const Node& node) {
@@ -95,12 +95,12 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (ForwardsHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may contain tensors in host memory"};
+  if (ForwardsHostVariant(node)) return OpRefusal{Rule::kDtype, "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
   if (rank <= bound) return std::nullopt;
-  return OpRefusal{"rank", absl::StrCat(node.type_string(), " has a tensor of rank ", rank,
+  return OpRefusal{Rule::kRank, absl::StrCat(node.type_string(), " has a tensor of rank ", rank,
                                         "; the maximum in the op list is ", bound)};
 }
 
@@ -159,7 +159,7 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
       if (!refusal) {
         Node* root = groups.RootsOf(*node).front();
         const auto cause = refused_.find(root);
-        refusal = cause == refused_.end() ? OpRefusal{"pinned", "the program requests the CPU"} : cause->second;
+        refusal = cause == refused_.end() ? OpRefusal{Rule::kPinned, "the program requests the CPU"} : cause->second;
         refusal->reason = absl::StrCat("uses ", root->name(), ", which is on the CPU: ", refusal->reason);
       }
       moving_.push_back(node);
@@ -173,7 +173,7 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
       if (!refusal) break;
       if (!HasKernel(*node, tensorflow::DEVICE_CPU)) {
         LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU although rule "
-                     << refusal->rule << " excludes it (" << refusal->reason << "): the op has no CPU kernel";
+                     << NameOf(refusal->rule) << " excludes it (" << refusal->reason << "): the op has no CPU kernel";
         return std::nullopt;
       }
       moving_.push_back(node);
@@ -217,10 +217,11 @@ void RecordPlacement(PassContext* context) {
     std::string text;
     if (tensorflow::TryGetNodeAttr(node->attrs(), kRefusalAttr, &text)) {
       const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(": ", 1));
-      AddRefusal(&context->report, node->name(), node->type_string(), parts.first, parts.second);
+      AddRefusal(&context->report, node->name(), node->type_string(),
+                 RuleNamed(parts.first).value_or(Rule::kUnknown), parts.second);
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
     } else if (!IsOnHpu(*node) && IsPinnedToOtherDevice(*node) && !IsStructural(node->type_string(), node->op_def())) {
-      AddRefusal(&context->report, node->name(), node->type_string(), "pinned",
+      AddRefusal(&context->report, node->name(), node->type_string(), Rule::kPinned,
                  absl::StrCat("a tf.device places it on ", node->requested_device()));
     }
   }

@@ -47,12 +47,11 @@ void LogReport(const Report& report) {
 
 }  // namespace
 
-void AddRefusal(Report* report, std::string_view node, std::string_view op, std::string_view rule,
-                std::string_view reason) {
+void AddRefusal(Report* report, std::string_view node, std::string_view op, Rule rule, std::string_view reason) {
   Refusal* refusal = report->add_refusals();
   refusal->set_node(std::string(node));
   refusal->set_op(std::string(op));
-  refusal->set_rule(std::string(rule));
+  refusal->set_rule(std::string(NameOf(rule)));
   refusal->set_reason(std::string(reason));
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hpu/report/v1/report.pb.h"
+#include "plugin/base/rules/rules.h"
 
 namespace hpu::passes {
 
@@ -18,8 +19,7 @@ using report::v1::OpRecords;
 using report::v1::Refusal;
 using Report = report::v1::GraphReport;
 
-void AddRefusal(Report* report, std::string_view node, std::string_view op, std::string_view rule,
-                std::string_view reason);
+void AddRefusal(Report* report, std::string_view node, std::string_view op, Rule rule, std::string_view reason);
 void AddRewrite(Report* report, std::string_view node, std::string_view op, std::string_view pass,
                 std::string_view what);
 

@@ -16,46 +16,29 @@ constexpr int64_t kManyRecipes = 10;
 constexpr int64_t kFewExecutionsEach = 50;
 constexpr double kSecondsOfFailure = 0.05;  // a guess for a compilation that fails
 
-struct Words {
-  absl::string_view name;
-  absl::string_view meaning;
-};
-
-// In the order of FallbackReason.
-constexpr Words kWords[kFallbackReasons] = {
-    {"fallback", "the compilation or the launch failed"},
-    {"lazy", "the cluster has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
-    {"compiling", "a background compilation is queued or running"},
-    {"megamorphic", "the cluster needs too many recipes for its number of executions"},
-    {"compile-limit", "the cluster takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
-    {"never", "HPU_COMPILE_MODE=never"},
-    {"new-shape", "the cluster has not run long enough with these shapes to be compiled for them"},
-    {"faster-on-cpu", "by measured times, the cluster takes longer on the HPU"},
-};
-
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.
 CompileDecision DecideStrict(const ClusterCounts& counts) {
   if (counts.has_bucket) return {.for_bucket = true};
   const bool on_host =
       flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
-  return on_host ? CompileDecision{Action::kRunOnCpu, FallbackReason::kMegamorphic} : CompileDecision();
+  return on_host ? CompileDecision{Action::kRunOnCpu, Rule::kMegamorphic} : CompileDecision();
 }
 
 std::atomic<bool> equal_choices{false};
 
 CompileDecision DecideByTime(const ClusterCounts& counts) {
-  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
+  if (counts.scheduled) return {Action::kRunOnCpu, Rule::kCompiling};
   if (counts.bucket_stored) {
-    return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true, /*for_bucket=*/true};
+    return {Action::kCompile, Rule::kNewShape, /*only_stored=*/true, /*for_bucket=*/true};
   }
   if ((counts.is_first && !counts.has_parts) || counts.is_known) return {};
   if (counts.has_bucket && flags::TfEnableDynamicShapes()) return {.for_bucket = true};
-  if (counts.may_be_stored) return {Action::kCompile, FallbackReason::kNewShape, /*only_stored=*/true};
+  if (counts.may_be_stored) return {Action::kCompile, Rule::kNewShape, /*only_stored=*/true};
   const double limit = std::max(counts.longest_compile_seconds, counts.has_parts ? kSecondsOfFailure : 0);
-  if (counts.cpu_seconds >= limit) return {Action::kCompileInBackground, FallbackReason::kCompiling};
-  if (counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
-  if (counts.bucket_cpu_seconds < limit) return {Action::kRunOnCpu, FallbackReason::kNewShape};
-  CompileDecision decision{Action::kCompileInBackground, FallbackReason::kCompiling};
+  if (counts.cpu_seconds >= limit) return {Action::kCompileInBackground, Rule::kCompiling};
+  if (counts.bucket_scheduled) return {Action::kRunOnCpu, Rule::kCompiling};
+  if (counts.bucket_cpu_seconds < limit) return {Action::kRunOnCpu, Rule::kNewShape};
+  CompileDecision decision{Action::kCompileInBackground, Rule::kCompiling};
   decision.for_bucket = true;
   return decision;
 }
@@ -71,10 +54,6 @@ bool UsesBoundedRecipes() { return flags::TfEnableDynamicShapes() || ChoosesByTi
 
 void RequireEqualChoices() { equal_choices.store(true, std::memory_order_relaxed); }
 
-absl::string_view NameOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].name; }
-
-absl::string_view MeaningOf(FallbackReason reason) { return kWords[static_cast<int>(reason)].meaning; }
-
 bool IsMegamorphic(const ClusterCounts& counts) {
   return !counts.has_bucket && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
 }
@@ -83,32 +62,32 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
   if (ChoosesByTime()) return DecideByTime(counts);
   const std::string mode = flags::CompileMode();
   if (mode == "auto" || mode == "strict") return DecideStrict(counts);
-  if (mode == "never") return {Action::kRunOnCpu, FallbackReason::kNever};
-  if (counts.scheduled || counts.bucket_scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
-  if (IsMegamorphic(counts)) return {Action::kRunOnCpu, FallbackReason::kMegamorphic};
+  if (mode == "never") return {Action::kRunOnCpu, Rule::kNever};
+  if (counts.scheduled || counts.bucket_scheduled) return {Action::kRunOnCpu, Rule::kCompiling};
+  if (IsMegamorphic(counts)) return {Action::kRunOnCpu, Rule::kMegamorphic};
   if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
-    return {Action::kRunOnCpu, FallbackReason::kCompileLimit};
+    return {Action::kRunOnCpu, Rule::kCompileLimit};
   }
   if (mode == "async") {
     // Also counts queued and running background compilations. Otherwise every new size that arrives during a slow
     // compilation would be compiled.
     ClusterCounts later = counts;
     later.recipes += counts.in_background;
-    return {IsMegamorphic(later) ? Action::kRunOnCpu : Action::kCompileInBackground, FallbackReason::kCompiling,
+    return {IsMegamorphic(later) ? Action::kRunOnCpu : Action::kCompileInBackground, Rule::kCompiling,
             /*only_stored=*/false, /*for_bucket=*/counts.has_bucket};
   }
-  if (counts.fallbacks < flags::LazyCompileAfter()) return {Action::kRunOnCpu, FallbackReason::kLazy};
+  if (counts.fallbacks < flags::LazyCompileAfter()) return {Action::kRunOnCpu, Rule::kLazy};
   return {.for_bucket = counts.has_bucket};
 }
 
 CompileDecision DecideEagerCompile(const EagerCounts& counts) {
   const int64_t after = flags::EagerCompileAfter();
   if (after <= 0 || !ChoosesByTime()) {
-    return counts.cpu_runs > after ? CompileDecision() : CompileDecision{Action::kRunOnCpu, FallbackReason::kLazy};
+    return counts.cpu_runs > after ? CompileDecision() : CompileDecision{Action::kRunOnCpu, Rule::kLazy};
   }
-  if (counts.scheduled) return {Action::kRunOnCpu, FallbackReason::kCompiling};
-  if (counts.cpu_seconds < counts.compile_seconds) return {Action::kRunOnCpu, FallbackReason::kLazy};
-  return {Action::kCompileInBackground, FallbackReason::kCompiling};
+  if (counts.scheduled) return {Action::kRunOnCpu, Rule::kCompiling};
+  if (counts.cpu_seconds < counts.compile_seconds) return {Action::kRunOnCpu, Rule::kLazy};
+  return {Action::kCompileInBackground, Rule::kCompiling};
 }
 
 }  // namespace hpu

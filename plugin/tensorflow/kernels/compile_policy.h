@@ -5,28 +5,9 @@
 
 #include <cstdint>
 
-#include "absl/strings/string_view.h"
+#include "plugin/base/rules/rules.h"
 
 namespace hpu {
-
-// Reason why an execution runs on the CPU.
-enum class FallbackReason {
-  kFailure,       // the compilation or the launch failed
-  kLazy,          // the signature has not run often enough
-  kCompiling,     // a background compilation is queued or running
-  kMegamorphic,   // the cluster needs too many recipes for its number of executions
-  kCompileLimit,  // the cluster takes too long to compile
-  kNever,         // settings or rules exclude compilation
-  kNewShape,      // the signature is new to the cluster and has not run long enough
-  kFasterOnCpu,   // by measured times, the recipe or the cluster's parts take longer on the HPU
-};
-inline constexpr int kFallbackReasons = 8;
-
-// Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never",
-// "new-shape", "faster-on-cpu".
-absl::string_view NameOf(FallbackReason reason);
-// A clause for messages: "a background compilation is queued or running".
-absl::string_view MeaningOf(FallbackReason reason);
 
 // How to run an execution whose signature has no recipe yet.
 struct CompileDecision {
@@ -36,9 +17,9 @@ struct CompileDecision {
     kRunOnCpu,             // this execution runs on the CPU
   };
   Action action = Action::kCompile;
-  FallbackReason reason = FallbackReason::kFailure;  // why the execution runs on the CPU
-  bool only_stored = false;                          // kCompile: only if the recipe is stored; else decide again
-  bool for_bucket = false;                           // compile the recipe of all sizes of the signature's bucket
+  Rule reason = Rule::kFallback;  // why the execution runs on the CPU
+  bool only_stored = false;       // kCompile: only if the recipe is stored; else decide again
+  bool for_bucket = false;        // compile the recipe of all sizes of the signature's bucket
 };
 
 // Counters of a cluster that the policy reads. Traces of one function for different shapes count as one cluster.

@@ -47,17 +47,17 @@ void OpCounters::Record(Counts* counts, int64_t record, const std::string& name,
   count.bytes += bytes;
 }
 
-void OpCounters::RecordFailure(int64_t record, const std::string& cluster, absl::string_view rule,
+void OpCounters::RecordFailure(int64_t record, const std::string& cluster, Rule rule,
                                const std::vector<std::string>& nodes, absl::string_view reason) {
   absl::MutexLock lock(&mutex_);
   const bool known = absl::c_any_of(failures_, [&](const report::v1::ClusterFailure& other) {
-    return other.record() == record && other.cluster() == cluster && other.rule() == rule;
+    return other.record() == record && other.cluster() == cluster && other.rule() == NameOf(rule);
   });
   if (known) return;
   report::v1::ClusterFailure& failure = failures_.emplace_back();
   failure.set_record(record);
   failure.set_cluster(cluster);
-  failure.set_rule(std::string(rule));
+  failure.set_rule(std::string(NameOf(rule)));
   *failure.mutable_nodes() = {nodes.begin(), nodes.end()};
   failure.set_reason(std::string(reason));
 }

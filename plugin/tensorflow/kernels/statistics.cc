@@ -29,9 +29,9 @@ void Fill(const ClusterCounters& cluster, report::v1::ClusterCounters* counters)
   counters->set_padded_launches(cluster.padded_launches);
   counters->set_changing_bytes(cluster.changing_bytes);
   counters->set_padded_bytes(cluster.padded_bytes);
-  for (int i = 0; i < kFallbackReasons; ++i) {
+  for (size_t i = 0; i < kRules.size(); ++i) {
     const int64_t times = cluster.fallback_reasons[i];
-    if (times > 0) (*counters->mutable_fallback_reasons())[std::string(NameOf(static_cast<FallbackReason>(i)))] = times;
+    if (times > 0) (*counters->mutable_fallback_reasons())[std::string(kRules[i].name)] = times;
   }
 }
 

@@ -30,7 +30,7 @@ struct ClusterCounters {
   std::atomic<int64_t> recipe_bytes{0};    // serialised size of all recipes of the cluster
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
-  std::array<std::atomic<int64_t>, kFallbackReasons> fallback_reasons{};  // fallbacks by FallbackReason
+  std::array<std::atomic<int64_t>, kRules.size()> fallback_reasons{};  // fallbacks by Rule
   std::atomic<int64_t> fallback_bytes{0};                                 // copied between host and device
   std::atomic<int64_t> padded_launches{0};                                // launches of bounded recipes
   std::atomic<int64_t> changing_bytes{0};                                 // Executable::changing_bytes of all launches

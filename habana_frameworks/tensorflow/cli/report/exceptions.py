@@ -14,7 +14,6 @@ from habana_frameworks.tensorflow.explanation import rules as all_rules
 # Ops that hand a batch of the input pipeline to the graph: their copies are part of every program.
 _INPUT_OPS = frozenset(("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync"))
 # Rule of the ops in a cluster that ran on the CPU; the cluster is one exception.
-_FALLBACK = "fallback"
 
 
 def find(explanation: Explanation) -> tuple[PlacementException, ...]:
@@ -54,7 +53,7 @@ def _merge(group: Sequence[PlacementException]) -> PlacementException:
 def _of_ops(graph: Graph) -> Iterator[PlacementException]:
     groups: dict[tuple[str, str | None], list[Op]] = collections.defaultdict(list)
     for op in graph.ops:
-        if op.rule in (None, _FALLBACK) or op.type in _INPUT_OPS:
+        if op.rule in (None, all_rules.Rule.FALLBACK) or op.type in _INPUT_OPS:
             continue
         if not all_rules.find(op.rule).expected:
             groups[op.rule, op.source_line].append(op)

@@ -195,7 +195,7 @@ bool EagerKernel::IsEmptySum(const KernelArguments& arguments) {
 
 EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments,
                                         const std::vector<ArgumentDescription>& descriptions) {
-  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnCpu, FallbackReason::kNever};
+  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnCpu, Rule::kNever};
   if (runs_on_cpu_) {
     return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
   }
@@ -264,7 +264,7 @@ std::function<void(const Executable&)> EagerKernel::CompileCounter(const std::ve
   };
 }
 
-void EagerKernel::CountFallback(uint64_t bytes, FallbackReason) {
+void EagerKernel::CountFallback(uint64_t bytes, Rule) {
   EagerCounters& counters = Statistics::Get().eager();
   counters.host_runs.fetch_add(1, std::memory_order_relaxed);
   counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);

@@ -33,7 +33,7 @@ class EagerKernel : public ClusterKernel {
   void CountLaunch(const Executable& executable) override;
   std::function<void(const Executable&)> CompileCounter(
       const std::vector<ArgumentDescription>& descriptions) const override;
-  void CountFallback(uint64_t bytes, FallbackReason reason) override;
+  void CountFallback(uint64_t bytes, Rule reason) override;
 
  private:
   // Whether an op that sums over windows has an empty operand or an empty result. CPU kernels mishandle both.

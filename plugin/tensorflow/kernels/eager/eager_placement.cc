@@ -46,7 +46,7 @@ bool IsOnOtherDevice(const EagerOp& op) {
 std::optional<OpRefusal> Refuse(const EagerOp& op) {
   const std::vector<const tensorflow::Tensor*> variants = op.HostVariants();
   if (absl::c_any_of(variants, [](const tensorflow::Tensor* tensor) { return HasHostElements(*tensor); })) {
-    return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
+    return OpRefusal{Rule::kDtype, "a TensorList or optional input holds elements of a type that stays in host memory"};
   }
   const PlacementPolicy& policy = PlacementPolicy::Active();
   if (policy.AcceptsAllTypes(op.name())) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<OpRefusal> Refuse(const EagerOp& op) {
   const int bound = policy.MaxRank(op.name());
   const int rank = bound == 0 ? 0 : op.MaxInputRank();
   if (rank <= bound) return std::nullopt;
-  return OpRefusal{"rank",
+  return OpRefusal{Rule::kRank,
                    absl::StrCat(op.name(), " has a tensor of rank ", rank, "; the maximum in the op list is ", bound)};
 }
 

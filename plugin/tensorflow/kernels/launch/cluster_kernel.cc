@@ -51,8 +51,8 @@ bool CpuLacksKernel(const absl::Status& status) {
 
 // Whether the device may run an execution that failed on the CPU, because the CPU lacks a kernel or host memory. Lack
 // of memory does not count for kNever, because compiled code might draw other random numbers.
-bool MayRunOnDevice(const absl::Status& cpu_status, FallbackReason reason) {
-  return CpuLacksKernel(cpu_status) || (IsHostMemoryExhausted(cpu_status) && reason != FallbackReason::kNever);
+bool MayRunOnDevice(const absl::Status& cpu_status, Rule reason) {
+  return CpuLacksKernel(cpu_status) || (IsHostMemoryExhausted(cpu_status) && reason != Rule::kNever);
 }
 
 // A self-contained function library for the cluster, or for the single op.
@@ -145,7 +145,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     const std::shared_ptr<ExecutableTable::Entry> entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry->executable()) {
       TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
-      if (needs_fallback) return RunFallback(context, *device, arguments, FallbackReason::kFailure);
+      if (needs_fallback) return RunFallback(context, *device, arguments, Rule::kFallback);
       return RunExecutable(context, *device, arguments, *executable, entry->way());
     }
     if (entry->failed()) {
@@ -195,14 +195,14 @@ absl::Status ClusterKernel::RunExecutable(tensorflow::OpKernelContext* context, 
     way->Add(FasterWay::kHpu, absl::Now() - start);
   }
   TF_ASSIGN_OR_RETURN(const bool needs_fallback, ResultNeedsFallback(context, device));
-  return needs_fallback ? RunFallback(context, device, arguments, FallbackReason::kFailure) : absl::OkStatus();
+  return needs_fallback ? RunFallback(context, device, arguments, Rule::kFallback) : absl::OkStatus();
 }
 
 std::optional<absl::Status> ClusterKernel::RunOnCpu(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                                     const KernelArguments& arguments, FasterWay& way) {
   const absl::Time start = absl::Now();
-  absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFasterOnCpu);
-  if (MayRunOnDevice(status, FallbackReason::kFasterOnCpu)) {
+  absl::Status status = RunFallback(context, device, arguments, Rule::kFasterOnCpu);
+  if (MayRunOnDevice(status, Rule::kFasterOnCpu)) {
     way.Exclude(FasterWay::kCpu);
     return std::nullopt;
   }
@@ -285,7 +285,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
                      "reduce the batch or model, or select a card with more memory"));
   }
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
-  absl::Status status = RunFallback(context, device, arguments, FallbackReason::kFailure);
+  absl::Status status = RunFallback(context, device, arguments, Rule::kFallback);
   if (status.ok()) OnFallback(failure);
   // `failure` names the recipe's largest tensors.
   if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
@@ -299,7 +299,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
 }
 
 absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                        const KernelArguments& arguments, FallbackReason reason,
+                                        const KernelArguments& arguments, Rule reason,
                                         ExecutableTable::Entry* entry, BoundedRecipes::Bucket* bucket) {
   const trace::Scope traced(trace::Lane::kCpuFallback, name());
   TF_RETURN_IF_ERROR(CheckFallback(device, arguments));

@@ -93,7 +93,7 @@ class ClusterKernel : public tensorflow::OpKernel {
   // destroyed.
   virtual std::function<void(const Executable&)> CompileCounter(
       const std::vector<ArgumentDescription>& descriptions) const = 0;
-  virtual void CountFallback(uint64_t bytes, FallbackReason reason) = 0;
+  virtual void CountFallback(uint64_t bytes, Rule reason) = 0;
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
@@ -121,7 +121,7 @@ class ClusterKernel : public tensorflow::OpKernel {
                         const absl::Status& failure);
   // Adds the time of the run to the entry and the bucket, unless null.
   absl::Status RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                           const KernelArguments& arguments, FallbackReason reason,
+                           const KernelArguments& arguments, Rule reason,
                            ExecutableTable::Entry* entry = nullptr, BoundedRecipes::Bucket* bucket = nullptr);
 
   ArgumentKinds kinds_;

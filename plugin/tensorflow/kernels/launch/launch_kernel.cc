@@ -133,14 +133,14 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
     VLOG(1) << name() << " cannot be split: " << split.status();
     // The program receives the error, and may continue.
     if (must_compile_) {
-      OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", {}, failure.message());
+      OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), Rule::kCompileError, {}, failure.message());
     }
     return nullptr;
   }
   const std::string removed = absl::StrJoin((*split)->removed(), ", ");
   VLOG(1) << name() << " was split, because these nodes cannot be compiled: " << removed << ": " << failure.message();
   HPU_LOG(kKernels, kInfo) << name() << " was split, because these nodes cannot be compiled: " << removed;
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->removed(),
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), Rule::kCompileError, (*split)->removed(),
                                failure.message());
   split_ = *std::move(split);
   return split_.get();
@@ -164,12 +164,12 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
 
 void LaunchKernel::OnTooLarge(const absl::Status& failure) {
   if (warned_.exchange(true)) return;
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "too-large", {}, failure.message());
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), Rule::kTooLarge, {}, failure.message());
 }
 
 void LaunchKernel::OnFallback(const absl::Status& failure) {
   if (warned_.exchange(true)) return;
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), Rule::kFallback, NodesNamedIn(failure.message()),
                                failure.message());
   // The wording that Gaudi's guide documents.
   LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
@@ -245,7 +245,7 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter(
     if (executable.shares_recipe) return;
     learned->Save();
     if (const std::string refusal = learned->bounded_recipes()->refusal(); !refusal.empty()) {
-      OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
+      OpCounters::Get().AddFailure(record, function, Rule::kDynamicShapes, {}, RefusalText(refusal));
     }
     counters->recipes.fetch_add(1, std::memory_order_relaxed);
     counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
@@ -264,16 +264,15 @@ std::function<void(const Executable&)> LaunchKernel::CompileCounter(
   };
 }
 
-void LaunchKernel::CountFallback(uint64_t bytes, FallbackReason reason) {
+void LaunchKernel::CountFallback(uint64_t bytes, Rule reason) {
   counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_reasons[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
-  if (reason == FallbackReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == FallbackReason::kMegamorphic ? MostFrequentChange() : "";
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
-                               absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
+  if (reason == Rule::kFallback || !OpCounters::Get().collects()) return;
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), reason, {},
+                               reason == Rule::kMegamorphic ? MostFrequentChange() : "");
 }
 
 REGISTER_KERNEL_BUILDER(Name("HabanaLaunch").Device(kDeviceType), LaunchKernel);

@@ -47,7 +47,7 @@ class LaunchKernel : public ClusterKernel {
   void CountLaunch(const Executable& executable) override;
   std::function<void(const Executable&)> CompileCounter(
       const std::vector<ArgumentDescription>& descriptions) const override;
-  void CountFallback(uint64_t bytes, FallbackReason reason) override;
+  void CountFallback(uint64_t bytes, Rule reason) override;
 
  private:
   // Creates the split program at the first failure. Returns null if the cluster cannot be split.
