@@ -1,7 +1,11 @@
-# Version variables: HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source
+# Version variables: HPU_PACKAGE_VERSION and HPU_PROJECT_URL from the Python package, HPU_SOURCE_REVISION from git ("release" in a source
 # archive), and HPU_SOURCE_HASH_HEADER. Each build rewrites the header if a source has changed.
 file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py" line REGEX "^__version__")
 string(REGEX REPLACE "^__version__ = \"(.*)\"$" "\\1" HPU_PACKAGE_VERSION "${line}")
+file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py" line REGEX "^PROJECT_URL")
+string(REGEX REPLACE "^PROJECT_URL = \"(.*)\"$" "\\1" HPU_PROJECT_URL "${line}")
+configure_file("${CMAKE_SOURCE_DIR}/plugin/base/version/contact.h.in"
+  "${CMAKE_BINARY_DIR}/generated/plugin/base/version/contact.h" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py")
 

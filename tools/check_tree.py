@@ -16,8 +16,34 @@ MAX_BYTES = 40 * 1024
 # Files that are not written by hand, or that must not be split.
 UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
-# Functions that only one file may call, with that file and the replacement.
-WRAPPED = {"FindKernelDef": ("plugin/passes/analysis/kernel_search.cc", "FindKernel or tensorflow::KernelDefAvailable")}
+# What sources of the product must not contain: a pattern, what to do instead, and the files that may, with the reason.
+FORBIDDEN: tuple[tuple[re.Pattern[str], str, Mapping[str, str]], ...] = (
+    (
+        re.compile(r"\bTF_(?:RETURN_IF_ERROR|ASSIGN_OR_RETURN)\b|\btensorflow::errors::"),
+        "use plugin/base/status_macros.h and absl's errors",
+        {},
+    ),
+    (
+        re.compile(r"(?:StrContains|StartsWith|EndsWith)\([^;]*message\(\)|message\(\)\.(?:find|contains)\("),
+        "decide on a payload (plugin/base/status_payloads.h), not on words of a message",
+        {
+            "plugin/backends/pjrt/client/plugin.cc": "texts of a PJRT plugin, which has no payloads",
+            "plugin/backends/pjrt/recipe.cc": "texts of a PJRT plugin, which has no payloads",
+            "plugin/tensorflow/kernels/collective/collective_group.cc": "adds the tasks of the ranks that a text names",
+            "plugin/tensorflow/kernels/launch/cluster_kernel.cc": "texts of TensorFlow, which has no payloads",
+        },
+    ),
+    (
+        re.compile(r"\bFindKernelDef\("),
+        "use FindKernel or tensorflow::KernelDefAvailable",
+        {"plugin/passes/analysis/kernel_search.cc": "wraps it, because it logs and is slow"},
+    ),
+    (
+        re.compile(r"\bset_rule\((?!std::string\(NameOf\()"),
+        "name the rule by its enumerator: set_rule(std::string(NameOf(rule)))",
+        {},
+    ),
+)
 # A TensorFlow release: in a text, a version, a folder of plugin/compat, or a macro. Only plugin/compat may name one.
 RELEASE = re.compile(r"TensorFlow(?:'s)? \d+\.\d|\b2\.\d\d\.\d|\btf_\d+_\d+|\bTF_M(?:AJOR|INOR)_VERSION")
 # Headers that include a header by its path in an older release. The included header has the include guard.
@@ -59,7 +85,7 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Checks include guards, calls of wrapped functions, TensorFlow releases, and includes of internals and layers."""
+    """Checks include guards, forbidden words, TensorFlow releases, and includes of internals and layers."""
     if name.endswith(".h") and not FORWARD.match(name):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
@@ -70,9 +96,9 @@ def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterat
             yield f"{name}:{number}: only plugin/compat may name a TensorFlow release ({found[0]})"
     if is_test(name):
         return
-    for function, (wrapper, replacement) in WRAPPED.items():
-        if name != wrapper and re.search(rf"\b{function}\(", text):
-            yield f"{name}: only {wrapper} may call {function}; use {replacement}"
+    for pattern, instead, allowed in FORBIDDEN:
+        for found in () if name in allowed else pattern.finditer(text):
+            yield f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[0].split(chr(10))[0]}: {instead}"
     if not name.startswith("plugin/compat/"):
         for header in INTERNAL_HEADER.findall(text):
             if header not in EXTENSION_POINTS:

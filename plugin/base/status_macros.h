@@ -1,4 +1,4 @@
-// Status macros for early return on errors, for code that does not include TensorFlow's equivalents.
+// Macros for early return on errors, which all of plugin/ uses in place of those of TensorFlow.
 #ifndef HPU_PLUGIN_BASE_STATUS_MACROS_H_
 #define HPU_PLUGIN_BASE_STATUS_MACROS_H_
 

@@ -84,7 +84,7 @@ HPU_EXPORT int32_t hpu_sigint_descriptor(void);
 // main thread runs Python code.
 HPU_EXPORT int32_t hpu_count_pending_call(void* count);
 // Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears the error.
-HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
+HPU_EXPORT int32_t hpu_consume_read_error(hpu_buffer* message);
 
 // Streams of the device; same values as hal::StreamKind (plugin/hal/stream.h).
 enum { HPU_STREAM_COMPUTE = 0, HPU_STREAM_HOST_TO_DEVICE = 1, HPU_STREAM_DEVICE_TO_HOST = 2 };

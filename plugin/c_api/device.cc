@@ -107,7 +107,7 @@ void hpu_interrupt(void) {
   if (hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired(); device != nullptr) device->Interrupt();
 }
 
-int32_t hpu_take_failed_read(hpu_buffer* message) {
+int32_t hpu_consume_read_error(hpu_buffer* message) {
   return hpu::ReportStatus(hpu::HpuDevice::TakeFailedRead(), message);
 }
 

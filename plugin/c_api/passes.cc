@@ -2,7 +2,10 @@
 #include <cstring>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/compat/graph_rewrites.h"
@@ -11,7 +14,6 @@
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/pipeline.h"
 #include "tensorflow/core/framework/graph.pb.h"
-#include "tensorflow/core/lib/core/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -31,17 +33,17 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
                     std::unique_ptr<tensorflow::Graph>* graph) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(data, static_cast<int>(size))) {
-    return tensorflow::errors::InvalidArgument("cannot parse the graph (", size,
-                                               " bytes): expected a serialised GraphDef");
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot parse the graph (", size, " bytes): expected a serialised GraphDef"));
   }
-  TF_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
+  HPU_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
   *graph = std::make_unique<tensorflow::Graph>(library);
   tensorflow::GraphConstructorOptions options;
   options.allow_internal_ops = true;
   options.expect_device_spec = false;
   options.add_default_attributes = true;
   definition.clear_library();
-  TF_RETURN_IF_ERROR(tensorflow::ConvertGraphDefToGraph(options, std::move(definition), graph->get()));
+  HPU_RETURN_IF_ERROR(tensorflow::ConvertGraphDefToGraph(options, std::move(definition), graph->get()));
   // A placed graph has its devices assigned.
   for (tensorflow::Node* node : (*graph)->op_nodes()) node->set_assigned_device_name(node->requested_device());
   return absl::OkStatus();
@@ -58,13 +60,13 @@ absl::Status RunOn(const void* data, size_t size, const char* name, const char* 
                    std::string* report_out) {
   tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
   std::unique_ptr<tensorflow::Graph> graph;
-  TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
+  HPU_RETURN_IF_ERROR(Import(data, size, &library, &graph));
   PassContext context(&graph, &library, GraphName(function), Settings::FromEnvironment());
   context.report.set_function(function);
   if (std::strcmp(name, "all") == 0) {
-    TF_RETURN_IF_ERROR(RunPasses(&context));
+    HPU_RETURN_IF_ERROR(RunPasses(&context));
   } else {
-    TF_RETURN_IF_ERROR(RunPass(&context, name));
+    HPU_RETURN_IF_ERROR(RunPass(&context, name));
   }
   *graph_out = Export(*graph, library);
   *report_out = context.report.SerializeAsString();
@@ -75,9 +77,9 @@ absl::Status Split(const void* data, size_t size, const char* cluster, const cha
                    std::string* graph_out, std::string* name_out) {
   tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
   std::unique_ptr<tensorflow::Graph> graph;
-  TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
+  HPU_RETURN_IF_ERROR(Import(data, size, &library, &graph));
   const std::vector<std::string> names = absl::StrSplit(refused, '\n', absl::SkipEmpty());
-  TF_ASSIGN_OR_RETURN(const SplitCluster split, ReclusterWithout(cluster, names, device, &library));
+  HPU_ASSIGN_OR_RETURN(const SplitCluster split, ReclusterWithout(cluster, names, device, &library));
   *name_out = split.function;
   *graph_out = Export(*graph, library);
   return absl::OkStatus();

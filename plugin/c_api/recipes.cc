@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "hpu/report/v1/report.pb.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/compat/sha256.h"
@@ -13,8 +14,6 @@
 #include "plugin/recipes/listing.h"
 #include "plugin/recipes/program_difference.h"
 #include "plugin/recipes/store_directory.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -45,8 +44,8 @@ void Describe(const recipes::ListedEntry& listed, report::v1::RecipeEntry* entry
 }
 
 absl::StatusOr<std::string> List(const char* path) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  TF_ASSIGN_OR_RETURN(const recipes::Listing found, recipes::List(directory));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
+  HPU_ASSIGN_OR_RETURN(const recipes::Listing found, recipes::List(directory));
   report::v1::RecipeListing listing;
   for (const recipes::ListedEntry& entry : found.entries) Describe(entry, listing.add_entries());
   *listing.mutable_damaged() = {found.damaged.begin(), found.damaged.end()};
@@ -56,11 +55,11 @@ absl::StatusOr<std::string> List(const char* path) {
 }
 
 absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t max_unused_s) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
   recipes::EvictionLimits limits;
   if (max_bytes >= 0) limits.max_bytes = max_bytes;
   if (max_unused_s >= 0) limits.max_unused = absl::Seconds(max_unused_s);
-  TF_ASSIGN_OR_RETURN(const recipes::Eviction eviction, recipes::Evict(directory, limits));
+  HPU_ASSIGN_OR_RETURN(const recipes::Eviction eviction, recipes::Evict(directory, limits));
   report::v1::RecipeCleaning cleaning;
   cleaning.set_entries(eviction.entries);
   cleaning.set_bytes(eviction.bytes);
@@ -72,34 +71,34 @@ absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t m
 }
 
 absl::StatusOr<std::string> Read(const char* path, const char* key) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
   return recipes::ReadEntry(directory, key);
 }
 
 absl::StatusOr<std::string> Inspect(const char* key, absl::string_view bytes) {
   recipes::ListedEntry entry{key, static_cast<int64_t>(bytes.size()), 0, recipes::Inspect(key, bytes)};
-  TF_RETURN_IF_ERROR(entry.contents.status());
+  HPU_RETURN_IF_ERROR(entry.contents.status());
   report::v1::RecipeEntry described;
   Describe(entry, &described);
   return described.SerializeAsString();
 }
 
 absl::StatusOr<std::string> Write(const char* path, const char* key, absl::string_view bytes) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/true));
-  TF_RETURN_IF_ERROR(recipes::WriteEntry(directory, key, bytes));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/true));
+  HPU_RETURN_IF_ERROR(recipes::WriteEntry(directory, key, bytes));
   return "";
 }
 
 absl::StatusOr<std::string> ProgramOf(const StoreDirectory& directory, const char* key) {
-  TF_ASSIGN_OR_RETURN(const std::string bytes, recipes::ReadEntry(directory, key));
-  TF_ASSIGN_OR_RETURN(const recipes::Contents contents, recipes::Inspect(key, bytes));
+  HPU_ASSIGN_OR_RETURN(const std::string bytes, recipes::ReadEntry(directory, key));
+  HPU_ASSIGN_OR_RETURN(const recipes::Contents contents, recipes::Inspect(key, bytes));
   return contents.ingredients.program();
 }
 
 absl::StatusOr<std::string> Compare(const char* path, const char* before, const char* now) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  TF_ASSIGN_OR_RETURN(const std::string before_program, ProgramOf(directory, before));
-  TF_ASSIGN_OR_RETURN(const std::string now_program, ProgramOf(directory, now));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
+  HPU_ASSIGN_OR_RETURN(const std::string before_program, ProgramOf(directory, before));
+  HPU_ASSIGN_OR_RETURN(const std::string now_program, ProgramOf(directory, now));
   const std::vector<std::string> differences = recipes::Differences(before_program, now_program);
   report::v1::TextList list;
   *list.mutable_texts() = {differences.begin(), differences.end()};

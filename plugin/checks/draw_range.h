@@ -11,7 +11,8 @@ namespace hpu::checks {
 bool HasElements(const tensorflow::Tensor& shape);
 
 // The error of the CPU kernel if the range [low, high) is empty. OK if `low` or `high` is not one number, which the op
-// itself reports. Requires equal dtypes: int32, int64, uint32 or uint64.
+// itself reports. Requires equal dtypes: int32, int64, uint32 or uint64. The
+// CPU kernel accepts an empty range of unsigned numbers, for which compiled code has other numbers.
 absl::Status CheckDrawRange(const tensorflow::Tensor& low, const tensorflow::Tensor& high);
 
 }  // namespace hpu::checks

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/comparators.h"
 #include "xla/hlo/builder/lib/constants.h"
@@ -16,8 +16,8 @@ using xla::XlaOp;
 
 XlaOp All(XlaOp predicates) { return xla::Not(xla::Any(xla::Not(predicates))); }
 
-// Makes the nodes of one predicate. Numbers have the type of the indices, or int32 if that is narrower, because a size need
-// not fit into it.
+// Makes the nodes of one predicate. Numbers have the type of the indices, or int32 if that is narrower, because a size
+// need not fit into it.
 class IndexPredicate {
  public:
   // `shape`: that of the indices.
@@ -91,8 +91,8 @@ class IndexPredicate {
 XlaOp IndicesInRange(const IndexRule& rule, XlaOp indices, XlaOp sizes) {
   xla::XlaBuilder* const builder = indices.builder();
   return builder->ReportErrorOrReturn([&]() -> absl::StatusOr<XlaOp> {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(indices));
-    TF_ASSIGN_OR_RETURN(const xla::Shape sizes_shape, builder->GetShape(sizes));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(indices));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape sizes_shape, builder->GetShape(sizes));
     const int64_t rank = xla::ShapeUtil::ElementsIn(sizes_shape);
     const int dimensions = static_cast<int>(shape.dimensions().size());
     const int64_t last_size = dimensions == 0 ? 0 : shape.dimensions(dimensions - 1);

@@ -7,8 +7,8 @@
 
 namespace hpu::checks {
 
-// A predicate that is true where CheckIndices returns OK. `sizes`: those of CheckIndices, a vector of int32 or a scalar.
-// Errors of the builder are in the result.
+// A predicate that is true where CheckIndices returns OK. `sizes`: those of CheckIndices, a vector of int32 or a
+// scalar. Errors of the builder are in the result.
 xla::XlaOp IndicesInRange(const IndexRule& rule, xla::XlaOp indices, xla::XlaOp sizes);
 
 }  // namespace hpu::checks

@@ -1,14 +1,15 @@
 #include "plugin/checks/index_rule.h"
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/checks/whole_number.h"
 #include "tensorflow/core/framework/types.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::checks {
 namespace {
@@ -16,9 +17,9 @@ namespace {
 using tensorflow::Tensor;
 using Sizes = absl::Span<const int64_t>;
 
-constexpr std::array<const char*, 12> kNames = {
-    "index",  "slice",       "box",     "vector",       "label",           "segment",
-    "length", "permutation", "element", "list_element", "written_element", "begin"};
+constexpr std::array<const char*, 12> kNames = {"index",           "slice",  "box",         "vector",  "label",
+                                                "segment",         "length", "permutation", "element", "list_element",
+                                                "written_element", "begin"};
 
 int64_t AxisOf(const IndexRule& rule, int64_t rank) { return rule.axis < 0 ? rule.axis + rank : rule.axis; }
 
@@ -74,7 +75,8 @@ class IndexCheck {
   }
 
   absl::Status Error(int64_t i, int64_t value, int64_t limit) const {
-    const auto code = rule_.kind == IndexKind::kBox ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
+    const auto code =
+        rule_.kind == IndexKind::kBox ? absl::StatusCode::kOutOfRange : absl::StatusCode::kInvalidArgument;
     return absl::Status(code, Text(i, value, limit));
   }
 
@@ -130,7 +132,7 @@ class IndexCheck {
   absl::Status CheckBegin() const {
     for (int64_t i = 0; i < values_.size(); ++i) {
       const int64_t dimension = sizes_[i], size = sizes_[values_.size() + i], first = values_(i);
-      if (first >= 0 && size >= 0 && first + size <= dimension) continue;
+      if (first >= 0 && size >= 0 && size <= dimension && first <= dimension - size) continue;
       if (dimension == 0) {
         return absl::InvalidArgumentError(absl::StrCat("Expected begin[", i, "] == 0 (got ", first, ") and size[", i,
                                                        "] == 0 (got ", size, ") when input.dim_size(", i, ") == 0"));
@@ -169,8 +171,8 @@ std::optional<IndexRule> RuleOf(const IndexedOp& op, tensorflow::AttrSlice attri
 absl::StatusOr<IndexRule> RuleIn(tensorflow::AttrSlice attributes) {
   std::string name;
   IndexRule rule;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "kind", &name));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "axis", &rule.axis));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "kind", &name));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "axis", &rule.axis));
   tensorflow::TryGetNodeAttr(attributes, "added_to_negative", &rule.added_to_negative);
   const auto* const found = absl::c_find(kNames, name);
   if (found == kNames.end()) return absl::InvalidArgumentError(absl::StrCat("no kind of indices is named ", name));
@@ -180,6 +182,16 @@ absl::StatusOr<IndexRule> RuleIn(tensorflow::AttrSlice attributes) {
 
 bool IsIndexType(tensorflow::DataType type) {
   return type == tensorflow::DT_INT16 || type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64;
+}
+
+bool FitsIndexType(const IndexRule& rule, tensorflow::DataType type, Sizes sizes) {
+  if (type != tensorflow::DT_INT16) return true;
+  constexpr double kLargest = std::numeric_limits<int16_t>::max();
+  const int64_t rank = static_cast<int64_t>(sizes.size()), axis = AxisOf(rule, rank);
+  if (rule.kind != IndexKind::kVector) return axis < 0 || axis >= rank || static_cast<double>(sizes[axis]) <= kLargest;
+  double elements = 1;
+  for (const int64_t size : sizes) elements *= static_cast<double>(size);
+  return elements <= kLargest;
 }
 
 bool IsReportedByOp(const IndexRule& rule, int dimensions, int64_t last_size, int64_t sizes) {

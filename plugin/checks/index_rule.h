@@ -38,6 +38,10 @@ absl::StatusOr<IndexRule> RuleIn(tensorflow::AttrSlice attributes);
 // Whether indices of this dtype can be checked: int16, int32 and int64.
 bool IsIndexType(tensorflow::DataType type);
 
+// Whether the CPU kernel accepts indices of this type for a tensor of these sizes: it raises if int16 has too few
+// numbers for them.
+bool FitsIndexType(const IndexRule& rule, tensorflow::DataType type, absl::Span<const int64_t> sizes);
+
 // Whether the op, rather than a check, reports indices of `dimensions` dimensions, the last with `last_size` elements:
 // the axis is not a dimension, or an index has more components than there are sizes.
 bool IsReportedByOp(const IndexRule& rule, int dimensions, int64_t last_size, int64_t sizes);

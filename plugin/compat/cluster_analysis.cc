@@ -4,11 +4,10 @@
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/compiler/jit/compilability_check_util.h"
 #include "tensorflow/compiler/jit/deadness_analysis.h"
 #include "tensorflow/compiler/tf2xla/const_analysis.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -48,7 +47,7 @@ absl::StatusOr<FunctionConstants> FindFunctionConstants(const tensorflow::NameAt
                                                         FunctionLibraryRuntime* runtime) {
   FunctionConstants result;
   std::vector<int> resources;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::GetBodyAndConstantsAndResources(runtime, function, &result.body, &result.constants, &resources));
   return result;
 }
@@ -57,7 +56,7 @@ absl::StatusOr<std::vector<bool>> FindConstantArguments(const tensorflow::Graph&
                                                         FunctionLibraryRuntime* runtime,
                                                         const std::function<bool(const tensorflow::Edge&)>& follows) {
   std::vector<bool> constants(num_arguments, false);
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::BackwardsConstAnalysis(function, &constants, /*compile_time_const_nodes=*/nullptr, runtime, follows));
   return constants;
 }
@@ -76,7 +75,7 @@ std::optional<std::string> CompilabilityChecker::WhyNotCompilable(const Node& no
 
 absl::StatusOr<Deadness> Deadness::Analyze(const tensorflow::Graph& graph) {
   std::unique_ptr<DeadnessAnalysis> analysis;
-  TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &analysis));
+  HPU_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &analysis));
   return Deadness(std::move(analysis));
 }
 
@@ -86,7 +85,7 @@ Deadness& Deadness::operator=(Deadness&& other) noexcept = default;
 Deadness::~Deadness() = default;
 
 absl::StatusOr<uintptr_t> Deadness::PredicateOf(Node* node) const {
-  TF_ASSIGN_OR_RETURN(const auto predicate, analysis_->GetPredicateFor(node, tensorflow::Graph::kControlSlot));
+  HPU_ASSIGN_OR_RETURN(const auto predicate, analysis_->GetPredicateFor(node, tensorflow::Graph::kControlSlot));
   return absl::bit_cast<uintptr_t>(predicate);
 }
 

@@ -1,8 +1,7 @@
 #include "plugin/compat/cluster_compilation.h"
 
+#include "plugin/base/status_macros.h"
 #include "tensorflow/compiler/tf2xla/resource_operation_table.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/client/client_library.h"
 #include "xla/client/local_client.h"
 #include "xla/service/platform_util.h"
@@ -16,7 +15,7 @@ namespace {
 // The XLA client with which tf2xla evaluates constants.
 absl::StatusOr<xla::LocalClient*> EvaluationClient() {
   static const auto* client = new absl::StatusOr<xla::LocalClient*>([]() -> absl::StatusOr<xla::LocalClient*> {
-    TF_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));
+    HPU_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));
     xla::LocalClientOptions options;
     options.set_platform(platform);
     return xla::ClientLibrary::GetOrCreateLocalClient(options);
@@ -29,7 +28,7 @@ absl::StatusOr<xla::LocalClient*> EvaluationClient() {
 absl::StatusOr<tensorflow::XlaCompilationResult> CompileToHlo(const CompilationInput& input,
                                                               absl::Span<const tensorflow::XlaArgument> arguments) {
   XlaCompiler::Options options;
-  TF_ASSIGN_OR_RETURN(options.client, EvaluationClient());
+  HPU_ASSIGN_OR_RETURN(options.client, EvaluationClient());
   options.device_type = tensorflow::DeviceType(input.device_type);
   options.flib_def = input.library;
   options.graph_def_version = input.graph_def_version;
@@ -40,12 +39,12 @@ absl::StatusOr<tensorflow::XlaCompilationResult> CompileToHlo(const CompilationI
   compile_options.alias_resource_update = true;
   tensorflow::XlaCompilationResult result;
   if (input.node == nullptr) {
-    TF_RETURN_IF_ERROR(compiler.CompileFunction(compile_options, *input.function, arguments, &result));
+    HPU_RETURN_IF_ERROR(compiler.CompileFunction(compile_options, *input.function, arguments, &result));
   } else {
     XlaCompiler::SingleOpCompileArgument op;
     op.node_def = *input.node;
     op.output_dtypes = input.node_outputs;
-    TF_RETURN_IF_ERROR(compiler.CompileSingleOp(compile_options, op, arguments, &result));
+    HPU_RETURN_IF_ERROR(compiler.CompileSingleOp(compile_options, op, arguments, &result));
   }
   return result;
 }

@@ -1,11 +1,10 @@
 #include "plugin/compat/function_bodies.h"
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/common_runtime/function_utils.h"
 #include "tensorflow/core/common_runtime/inline_function_utils.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -19,7 +18,7 @@ namespace {
 absl::StatusOr<std::unique_ptr<FunctionBody>> MakeBody(const FunctionDef& function, tensorflow::AttrSlice attrs,
                                                        const FunctionLibraryDefinition& library) {
   std::unique_ptr<FunctionBody> body;
-  TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(function, attrs, &library, &body));
+  HPU_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(function, attrs, &library, &body));
   return body;
 }
 
@@ -52,26 +51,26 @@ absl::StatusOr<std::unique_ptr<FunctionBody>> MakeFunctionBody(const FunctionDef
 absl::StatusOr<const FunctionBody*> InstantiateBody(const std::string& function, tensorflow::AttrSlice attrs,
                                                     tensorflow::FunctionLibraryRuntime* runtime) {
   tensorflow::FunctionLibraryRuntime::Handle handle;
-  TF_RETURN_IF_ERROR(runtime->Instantiate(function, attrs, &handle));
+  HPU_RETURN_IF_ERROR(runtime->Instantiate(function, attrs, &handle));
   return runtime->GetFunctionBody(handle);
 }
 
 absl::StatusOr<NameAttrList> CalledFunction(const tensorflow::NodeDef& call) {
   NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::NameAndAttrsFromFunctionCall(call, &function));
+  HPU_RETURN_IF_ERROR(tensorflow::NameAndAttrsFromFunctionCall(call, &function));
   return function;
 }
 
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
                                 const FunctionLibraryDefinition& library, bool even_noinline, bool keep_name) {
-  TF_ASSIGN_OR_RETURN(const NameAttrList function, CalledFunction(call->def()));
+  HPU_ASSIGN_OR_RETURN(const NameAttrList function, CalledFunction(call->def()));
   if (library.Find(function.name()) == nullptr) return false;
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
   tensorflow::InlineFunctionBodyOptions options = InlineOptions();
   options.ignore_noinline = even_noinline;
   if (keep_name) options.keep_caller_node = tensorflow::InlineFunctionBodyOptions::KeepCallerNode::kTargetable;
   if (!tensorflow::ValidateInlining(call, body.get(), options).ok()) return false;
-  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), options));
+  HPU_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), options));
   return true;
 }
 

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/common_runtime/process_function_library_runtime.h"
 #include "tensorflow/core/common_runtime/rendezvous_mgr.h"
 #include "tensorflow/core/public/version.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 
@@ -62,7 +62,7 @@ absl::Status RunWithOwnRendezvous(FunctionLibraryRuntime* runtime, FunctionLibra
 
 absl::StatusOr<tensorflow::Device*> FindDevice(const FunctionLibraryRuntime& runtime, const std::string& name) {
   tensorflow::Device* device = nullptr;
-  TF_RETURN_IF_ERROR(runtime.device_mgr()->LookupDevice(name, &device));
+  HPU_RETURN_IF_ERROR(runtime.device_mgr()->LookupDevice(name, &device));
   return device;
 }
 

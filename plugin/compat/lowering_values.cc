@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "plugin/base/status_macros.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
 #include "tensorflow/compiler/tf2xla/xla_compiler.h"
 #include "tensorflow/compiler/tf2xla/xla_resource.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -64,7 +63,7 @@ absl::StatusOr<std::optional<xla::Shape>> ShapeOfOperandValue(tensorflow::XlaOpK
     value = expression.resource()->value();
   }
   if (!value.valid()) return std::nullopt;
-  TF_ASSIGN_OR_RETURN(xla::Shape shape, value.builder()->GetShape(value));
+  HPU_ASSIGN_OR_RETURN(xla::Shape shape, value.builder()->GetShape(value));
   return shape;
 }
 
@@ -122,12 +121,12 @@ absl::Status ReplaceResult(tensorflow::OpKernelContext* context, int output,
   tensorflow::XlaOpKernelContext xla_context(context);
   tensorflow::Tensor* const result = context->mutable_output(output);
   const xla::XlaOp value = replace(XlaExpression::CastExpressionFromTensor(*result)->AsXlaOp(xla_context.builder()));
-  TF_RETURN_IF_ERROR(value.builder()->first_error());
-  TF_ASSIGN_OR_RETURN(const xla::Shape xla_shape, value.builder()->GetShape(value));
+  HPU_RETURN_IF_ERROR(value.builder()->first_error());
+  HPU_ASSIGN_OR_RETURN(const xla::Shape xla_shape, value.builder()->GetShape(value));
   tensorflow::TensorShape shape;
-  TF_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(xla_shape, &shape));
+  HPU_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(xla_shape, &shape));
   tensorflow::Tensor replaced;
-  TF_RETURN_IF_ERROR(context->allocate_temp(result->dtype(), shape, &replaced));
+  HPU_RETURN_IF_ERROR(context->allocate_temp(result->dtype(), shape, &replaced));
   XlaExpression::AssignExpressionToTensor(XlaExpression::XlaOp(value, result->dtype()), &replaced);
   *result = replaced;
   return absl::OkStatus();
@@ -136,13 +135,13 @@ absl::Status ReplaceResult(tensorflow::OpKernelContext* context, int output,
 absl::StatusOr<std::optional<xla::Shape>> ResultShapeOf(const tensorflow::Tensor& result) {
   const XlaExpression* const expression = XlaExpression::CastExpressionFromTensor(result);
   if (expression->kind() != XlaExpression::Kind::kXlaOp) return std::nullopt;
-  TF_ASSIGN_OR_RETURN(xla::Shape shape, expression->GetXlaShape());
+  HPU_ASSIGN_OR_RETURN(xla::Shape shape, expression->GetXlaShape());
   return shape;
 }
 
 absl::StatusOr<std::optional<VariableValues>> ValuesOfVariable(tensorflow::XlaOpKernelContext* context, int input) {
   tensorflow::XlaResource* variable = nullptr;
-  TF_RETURN_IF_ERROR(context->GetResourceInput(input, &variable));
+  HPU_RETURN_IF_ERROR(context->GetResourceInput(input, &variable));
   if (variable->kind() != tensorflow::XlaResource::kVariable || !variable->initialized()) return std::nullopt;
   return VariableValues{variable->type(), variable->value(), variable->initial_value()};
 }

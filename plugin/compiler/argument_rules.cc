@@ -8,12 +8,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/pooling_rules.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -27,7 +26,7 @@ using ArgumentRule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext
 // The errors are TensorFlow's own texts, some with the op or the values added.
 absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));
   if (absl::c_all_of(dilations, [](int32_t dilation) { return dilation > 0; })) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(kernel.type_string(),
                                                  ": Dilated rates should be larger than 0, got dilations [",
@@ -37,9 +36,9 @@ absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
 absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) {
   int bits = 0;
   float min = 0, max = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "num_bits", &bits));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "min", &min));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "max", &max));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "num_bits", &bits));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "min", &min));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "max", &max));
   if (bits < 2 || bits > 16) {
     return absl::InvalidArgumentError(
         absl::StrCat(kernel.type_string(), ": num_bits must be between 2 and 16, inclusive, got ", bits));
@@ -49,17 +48,17 @@ absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) 
 }
 
 absl::Status CheckFakeQuantizationGradient(const OpKernel& kernel, XlaOpKernelContext* context) {
-  TF_RETURN_IF_ERROR(CheckFakeQuantization(kernel, context));
-  TF_ASSIGN_OR_RETURN(const TensorShape gradients, OperandShape(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape inputs, OperandShape(context, 1));
+  HPU_RETURN_IF_ERROR(CheckFakeQuantization(kernel, context));
+  HPU_ASSIGN_OR_RETURN(const TensorShape gradients, OperandShape(context, 0));
+  HPU_ASSIGN_OR_RETURN(const TensorShape inputs, OperandShape(context, 1));
   if (gradients == inputs) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("Inputs must have the same size and shape.  Input 0: ",
                                                  gradients.DebugString(), " != input 1: ", inputs.DebugString()));
 }
 
 absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const TensorShape params, OperandShape(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape indices, OperandShape(context, 1));
+  HPU_ASSIGN_OR_RETURN(const TensorShape params, OperandShape(context, 0));
+  HPU_ASSIGN_OR_RETURN(const TensorShape indices, OperandShape(context, 1));
   if (params.num_elements() > 0 || indices.dims() == 0) return absl::OkStatus();
   int64_t entries = 1;
   for (int i = 0; i + 1 < indices.dims(); ++i) entries *= indices.dim_size(i);
@@ -70,21 +69,21 @@ absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
 
 // The order of the CPU kernels' checks.
 absl::Status CheckConvolution(const OpKernel& kernel, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape filter, OperandShape(context, 1));
+  HPU_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
+  HPU_ASSIGN_OR_RETURN(const TensorShape filter, OperandShape(context, 1));
   if (filter.num_elements() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "filter must not have zero elements (i.e. all dimensions must be non-zero), got ", filter.DebugString()));
   }
   std::string format = "NHWC";
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
   const int channels = absl::StartsWith(format, "NC") ? 1 : images.dims() - 1;
   if (channels < 0 || channels >= images.dims() || images.dim_size(channels) > 0) return absl::OkStatus();
   return absl::InvalidArgumentError("grouped convolution must have at least one group: 0 groups");
 }
 
 absl::Status CheckListItem(const OpKernel&, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const TensorShape index, OperandShape(context, 1));
+  HPU_ASSIGN_OR_RETURN(const TensorShape index, OperandShape(context, 1));
   if (index.dims() == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("Expected argument 1 to be a scalar. Received a tensor of shape ", index.DebugString()));
@@ -94,7 +93,7 @@ absl::Status CheckListItem(const OpKernel&, XlaOpKernelContext* context) {
 absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* context) {
   constexpr const char* kNames[] = {"scale", "offset", "estimated_mean", "estimated_variance"};
   for (int i = 0; i < 4; ++i) {
-    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, i + 1));
+    HPU_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, i + 1));
     if (shape.dims() == 1) continue;
     return absl::InvalidArgumentError(absl::StrCat(kNames[i], " must be 1-dimensional", shape.DebugString()));
   }
@@ -138,13 +137,13 @@ ArgumentRule RuleOf(ArgumentCheck check) {
 absl::Status CheckRanks(const OpKernel& kernel, XlaOpKernelContext* context) {
   const ArgumentCheck check = FactsOf(kernel.type_string()).argument_check;
   if (check == ArgumentCheck::kAtLeastVector) {
-    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 0));
+    HPU_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 0));
     if (shape.dims() > 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat("Tensor must be at least a vector, but saw shape: ", shape.DebugString()));
   }
   if (check == ArgumentCheck::kVector) {
-    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 1));
+    HPU_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, 1));
     if (shape.dims() == 1) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(kernel.type_string(), ": input 1 must be a vector, got shape ", shape.DebugString()));

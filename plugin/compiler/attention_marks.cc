@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/program/marked_call.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -220,9 +221,9 @@ bool HasExponential(const xla::HloModuleProto& program) {
 
 absl::Status MarkAttention(xla::HloModuleProto* program) {
   if (!HasExponential(*program)) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const xla::HloModuleConfig config,
-                      xla::HloModule::CreateModuleConfigFromProto(*program, xla::GetDebugOptionsFromFlags()));
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(*program, config));
+  HPU_ASSIGN_OR_RETURN(const xla::HloModuleConfig config,
+                       xla::HloModule::CreateModuleConfigFromProto(*program, xla::GetDebugOptionsFromFlags()));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(*program, config));
   bool is_changed = false;
   for (HloComputation* computation : module->MakeComputationPostOrder()) {
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {

@@ -7,10 +7,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/tensor_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -107,8 +106,8 @@ absl::StatusOr<BoundedFunction> MakeBoundedFunction(const ClusterSource& source,
     const std::string node = absl::StrCat("hpu_bounded_", argument);
     if (!renaming.emplace(argument, absl::StrCat(node, ":output:0")).second) continue;
     const bool is_constant = bounded.arguments[number.argument].kind == ArgumentKind::kConstant;
-    TF_RETURN_IF_ERROR(is_constant ? MakeConstant(bounded, number.argument, node, &nodes.emplace_back())
-                                   : MakeArgument(bounded, number.argument, node, argument, &nodes.emplace_back()));
+    HPU_RETURN_IF_ERROR(is_constant ? MakeConstant(bounded, number.argument, node, &nodes.emplace_back())
+                                    : MakeArgument(bounded, number.argument, node, argument, &nodes.emplace_back()));
   }
   for (NodeDef& node : *changed.mutable_node_def()) {
     for (std::string& input : *node.mutable_input()) RenameTensor(renaming, &input);
@@ -120,7 +119,7 @@ absl::StatusOr<BoundedFunction> MakeBoundedFunction(const ClusterSource& source,
   sizes->set_type(tensorflow::DT_INT32);
   BoundedFunction made;
   made.library = std::make_unique<tensorflow::FunctionLibraryDefinition>(*source.library);
-  TF_RETURN_IF_ERROR(made.library->ReplaceFunction(name, changed));
+  HPU_RETURN_IF_ERROR(made.library->ReplaceFunction(name, changed));
   made.arguments = bounded.arguments;
   ArgumentDescription& symbols = made.arguments.emplace_back();
   symbols.dtype = tensorflow::DT_INT32;

@@ -9,13 +9,12 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/background/compile_progress.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
 #include "plugin/compiler/dynamic_shapes/true_shape.h"
 #include "plugin/compiler/recipe_cache.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/literal.h"
 
 namespace hpu {
@@ -30,8 +29,8 @@ tensorflow::Tensor Int32Vector(const std::vector<int64_t>& values) {
 // Fails with FAILED_PRECONDITION for sizes for which a CPU kernel of the program fails.
 absl::Status CheckConditions(const std::vector<int64_t>& symbols, const Lowered& lowered) {
   for (const auto& condition : lowered.conditions) {
-    TF_ASSIGN_OR_RETURN(const xla::Literal holds,
-                        condition->Evaluate(std::vector<std::vector<int64_t>>(condition->inputs().size(), symbols)));
+    HPU_ASSIGN_OR_RETURN(const xla::Literal holds,
+                         condition->Evaluate(std::vector<std::vector<int64_t>>(condition->inputs().size(), symbols)));
     if (holds.Get<bool>({}, {0})) continue;
     return absl::FailedPreconditionError(absl::StrCat("the program fails for sizes such as ",
                                                       absl::StrJoin(symbols, ", "),
@@ -44,10 +43,10 @@ absl::Status CheckConditions(const std::vector<int64_t>& symbols, const Lowered&
 absl::Status SetTrueShapes(const std::vector<int64_t>& symbols, const Lowered& lowered, Executable* executable) {
   if (lowered.result_sizes == nullptr) return absl::OkStatus();
   std::vector<std::vector<int64_t>> inputs(lowered.result_sizes->inputs().size(), symbols);  // one, or none
-  TF_ASSIGN_OR_RETURN(const xla::Literal sizes, lowered.result_sizes->Evaluate(inputs));
+  HPU_ASSIGN_OR_RETURN(const xla::Literal sizes, lowered.result_sizes->Evaluate(inputs));
   for (Executable::Output& output : executable->outputs) {
     if (output.sizes.empty()) continue;
-    TF_ASSIGN_OR_RETURN(output.shape, TrueShape(output.shape, output.sizes, sizes.data<int32_t>({0})));
+    HPU_ASSIGN_OR_RETURN(output.shape, TrueShape(output.shape, output.sizes, sizes.data<int32_t>({0})));
     output.sizes.clear();
   }
   return absl::OkStatus();
@@ -79,17 +78,17 @@ std::vector<int64_t> BoundedRecipe::SymbolsOf(const std::vector<ArgumentDescript
 }
 
 absl::Status BoundedRecipe::Compile(hal::Device& device, const ClusterSource& source, const CompileTask& task) {
-  TF_RETURN_IF_ERROR(failure_);
+  HPU_RETURN_IF_ERROR(failure_);
   const auto compile = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) -> absl::Status {
-    TF_RETURN_IF_ERROR(task.Enter("lowering"));
+    HPU_RETURN_IF_ERROR(task.Enter("lowering"));
     const absl::Time start = absl::Now();
-    TF_ASSIGN_OR_RETURN(lowered_, LowerBounded(source, arguments_));
+    HPU_ASSIGN_OR_RETURN(lowered_, LowerBounded(source, arguments_));
     Executable& executable = lowered_->executable;
     executable.lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
     if (Computes(executable)) {
-      TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
-                          RecipeCache::Get().FindOrCompile(device, lowered_->program, task));
-      TF_RETURN_IF_ERROR(SetRecipe(std::move(recipe), &executable));
+      HPU_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
+                           RecipeCache::Get().FindOrCompile(device, lowered_->program, task));
+      HPU_RETURN_IF_ERROR(SetRecipe(std::move(recipe), &executable));
     }
     lowered_->program.hlo.clear();
     executable.compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
@@ -110,17 +109,17 @@ absl::StatusOr<std::shared_ptr<Executable>> BoundedRecipe::MakeExecutable(
     CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source), cancelled);
     const absl::Status status = Compile(device, source, CompileTask{cancelled, &progress, only_stored});
     progress.SetOutcome(status);
-    TF_RETURN_IF_ERROR(status);
+    HPU_RETURN_IF_ERROR(status);
   }
   const std::vector<int64_t> symbols = SymbolsOf(arguments);
-  TF_RETURN_IF_ERROR(CheckConditions(symbols, *lowered_));
+  HPU_RETURN_IF_ERROR(CheckConditions(symbols, *lowered_));
   auto executable = std::make_shared<Executable>(lowered_->executable);
   executable->padded = true;
   executable->symbols = Int32Vector(symbols);
   executable->shares_recipe = !is_first;
   CountPadding(arguments_, arguments, executable.get());
   if (!is_first) executable->compile_seconds = executable->lowering_seconds = 0;
-  TF_RETURN_IF_ERROR(SetTrueShapes(symbols, *lowered_, executable.get()));
+  HPU_RETURN_IF_ERROR(SetTrueShapes(symbols, *lowered_, executable.get()));
   return executable;
 }
 

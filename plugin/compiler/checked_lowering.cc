@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
@@ -28,8 +29,6 @@
 #include "tensorflow/core/framework/node_properties.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/shape_util.h"
 
@@ -102,30 +101,30 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
   absl::Status Initialize(OpKernelConstruction* construction) {
-    TF_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants_));
+    HPU_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants_));
     const tensorflow::NodeDef& node = construction->def();
-    TF_ASSIGN_OR_RETURN(lowering_, MakeLowering(construction, DeviceOfLowering(node)));
+    HPU_ASSIGN_OR_RETURN(lowering_, MakeLowering(construction, DeviceOfLowering(node)));
     if (const std::optional<tensorflow::NodeDef> unpadded = UnpaddedNode(node)) {
-      TF_ASSIGN_OR_RETURN(unpadded_, MakeLowering(construction, DeviceOfLowering(node), *unpadded));
+      HPU_ASSIGN_OR_RETURN(unpadded_, MakeLowering(construction, DeviceOfLowering(node), *unpadded));
     }
     return absl::OkStatus();
   }
 
   absl::Status Run(OpKernelContext* context) {
     XlaOpKernelContext xla_context(context);
-    TF_RETURN_IF_ERROR(CheckDynamicOperands(*this, constants_, &xla_context));
-    TF_RETURN_IF_ERROR(CheckRanks(*this, &xla_context));
+    HPU_RETURN_IF_ERROR(CheckDynamicOperands(*this, constants_, &xla_context));
+    HPU_RETURN_IF_ERROR(CheckRanks(*this, &xla_context));
     if (!has_arrays_only_) {
-      TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
+      HPU_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
       return LowerOverBounds(lowering_.get(), unpadded_.get(), context);
     }
-    TF_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
-    TF_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
+    HPU_ASSIGN_OR_RETURN(const Shapes shapes, InferShapes(*this, constants_, graph_def_version_, &xla_context));
+    HPU_RETURN_IF_ERROR(CheckArguments(*this, &xla_context));
     if (IsEmptySum(*this, shapes, &xla_context)) return SetZero(&xla_context, shapes);
     const bool has_dynamic_arrays = HasDynamicArrays(constants_, &xla_context);
-    TF_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), unpadded_.get(), context));
+    HPU_RETURN_IF_ERROR(LowerOverBounds(lowering_.get(), unpadded_.get(), context));
     for (int i = 0; i < num_outputs(); ++i) {
-      TF_RETURN_IF_ERROR(CheckResult(context, i, shapes[i], has_dynamic_arrays));
+      HPU_RETURN_IF_ERROR(CheckResult(context, i, shapes[i], has_dynamic_arrays));
     }
     return absl::OkStatus();
   }
@@ -139,7 +138,7 @@ class CheckedLowering : public tensorflow::OpKernel {
                                                      shapes[i].DebugString(),
                                                      " at compile time; use inputs of static shape"));
       }
-      TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
+      HPU_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
       context->SetOutput(i, xla::Zeros(context->builder(), shape));
     }
     return absl::OkStatus();
@@ -155,11 +154,11 @@ class CheckedLowering : public tensorflow::OpKernel {
       return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i,
                                               ". To keep the op on the CPU, set TF_PLACE_ON_CPU=", type_string()));
     }
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> result, ResultShapeOf(*output));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> result, ResultShapeOf(*output));
     if (!result.has_value()) return absl::OkStatus();
     const xla::Shape& shape = *result;
     xla::PrimitiveType type;
-    TF_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(output_type(i), &type));
+    HPU_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(output_type(i), &type));
     const bool same_rank = shape.IsArray() && (expected.unknown_rank() || expected.dims() == shape.dimensions_size());
     bool same = same_rank && shape.element_type() == type;
     for (int64_t d = 0; same && d < shape.dimensions_size() && !expected.unknown_rank(); ++d) {

@@ -8,12 +8,12 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/trace/trace.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compiler/background/compile_progress.h"
 #include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/recipe_cache.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -22,14 +22,14 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
                                                             const std::vector<ArgumentDescription>& arguments,
                                                             const CompileTask& task) {
   const absl::Time start = absl::Now();
-  TF_RETURN_IF_ERROR(task.Enter("lowering"));
-  TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
+  HPU_RETURN_IF_ERROR(task.Enter("lowering"));
+  HPU_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
   executable->lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   if (Computes(*executable)) {
-    TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
-                        RecipeCache::Get().FindOrCompile(device, lowered.program, task));
-    TF_RETURN_IF_ERROR(SetRecipe(std::move(recipe), executable.get()));
+    HPU_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
+                         RecipeCache::Get().FindOrCompile(device, lowered.program, task));
+    HPU_RETURN_IF_ERROR(SetRecipe(std::move(recipe), executable.get()));
   }
   executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   return executable;
@@ -54,7 +54,7 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
   if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
     return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
                                             executable->recipe->arguments().size(), " arguments, but the cluster has ",
-                                            executable->argument_inputs.size(), "; report a bug"));
+                                            executable->argument_inputs.size(), "; " HPU_REPORT_BUG));
   }
   for (Executable::Update& update : executable->updates) {
     update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;

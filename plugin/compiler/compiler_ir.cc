@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/function_runtimes.h"
 #include "plugin/compat/xla_compat.h"
@@ -18,8 +20,6 @@
 #include "plugin/program/hlo_ids.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/public/version.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/service/hlo_graph_dumper.h"
@@ -42,15 +42,15 @@ constexpr absl::string_view kStages[] = {"hlo",
 
 absl::StatusOr<ArgumentDescription> Describe(const NodeDef& node) {
   ArgumentDescription argument;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "dtype", &argument.dtype));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "dtype", &argument.dtype));
   if (node.op() == "Const") {
     argument.kind = ArgumentDescription::Kind::kConstant;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "value", &argument.constant));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "value", &argument.constant));
     argument.shape = argument.constant.shape();
     return argument;
   }
   if (node.op() == "VarHandleOp") argument.kind = ArgumentDescription::Kind::kVariable;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "shape", &argument.shape));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node, "shape", &argument.shape));
   return argument;
 }
 
@@ -58,17 +58,18 @@ absl::StatusOr<xla::HloModuleProto> ParseModule(const std::string& bytes) {
   xla::HloModuleProto proto;
   if (!proto.ParseFromString(bytes)) {
     return absl::InternalError(
-        absl::StrCat("cannot parse the compiler's HLO module (", bytes.size(), " bytes); report a bug"));
+        absl::StrCat("cannot parse the compiler's HLO module (", bytes.size(), " bytes); " HPU_REPORT_BUG));
   }
   return proto;
 }
 
 absl::StatusOr<std::string> Print(const std::string& hlo, absl::string_view stage) {
-  TF_ASSIGN_OR_RETURN(xla::HloModuleProto proto, ParseModule(hlo));
+  HPU_ASSIGN_OR_RETURN(xla::HloModuleProto proto, ParseModule(hlo));
   RenumberIds(&proto);  // the compiler may be of a newer XLA
-  TF_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape, compat::ProgramShapeFromProto(proto.host_program_shape()));
+  HPU_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
+                       compat::ProgramShapeFromProto(proto.host_program_shape()));
   const xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/false);
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
   if (stage == "optimized_hlo_dot") {
     return xla::RenderGraph(*module->entry_computation(), "Visualization", /*debug_options=*/{},
                             xla::RenderedGraphFormat::kDot);
@@ -79,7 +80,7 @@ absl::StatusOr<std::string> Print(const std::string& hlo, absl::string_view stag
 }
 
 absl::StatusOr<std::string> Optimize(const hal::Program& program) {
-  TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
+  HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
   absl::StatusOr<std::string> optimized = backend->OptimizedProgram(program);
   if (absl::IsUnimplemented(optimized.status())) {
     return absl::UnimplementedError(absl::StrCat("the backend ", backend->name(),
@@ -96,7 +97,7 @@ std::string ToText(const hal::TensorSpec& spec) {
 // Describes a recipe as text, with a line for each argument and result.
 absl::StatusOr<std::string> DescribeRecipe(hal::Device& device, const ClusterSource& source,
                                            const std::vector<ArgumentDescription>& arguments) {
-  TF_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> executable, CompileCluster(device, source, arguments));
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> executable, CompileCluster(device, source, arguments));
   if (executable->recipe == nullptr) return absl::StrCat("no recipe: the results of ", source.name, " are constants\n");
   const hal::Recipe& recipe = *executable->recipe;
   std::string text = absl::StrCat("recipe of ", source.name, "\nbackend: ", device.info().backend,
@@ -119,18 +120,18 @@ absl::StatusOr<std::string> DescribeRecipe(hal::Device& device, const ClusterSou
 absl::StatusOr<std::unique_ptr<FunctionLibraryDefinition>> LibraryOf(const GraphDef& graph) {
   auto library =
       std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
-  TF_RETURN_IF_ERROR(library->AddLibrary(graph.library()));
+  HPU_RETURN_IF_ERROR(library->AddLibrary(graph.library()));
   return library;
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<int>> ConstantArguments(const GraphDef& graph, const std::string& function) {
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
   const AnalysisRuntime runtime(library.get());
   tensorflow::NameAttrList name;
   name.set_name(function);
-  TF_ASSIGN_OR_RETURN(FunctionConstants found, FindFunctionConstants(name, runtime.get()));
+  HPU_ASSIGN_OR_RETURN(FunctionConstants found, FindFunctionConstants(name, runtime.get()));
   return std::move(found.constants);
 }
 
@@ -140,7 +141,7 @@ absl::StatusOr<std::string> CompilerIr(const GraphDef& graph, const std::string&
     return absl::InvalidArgumentError(
         absl::StrCat("unknown compilation stage '", stage, "'; expected one of ", absl::StrJoin(kStages, ", ")));
   }
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
   ClusterSource source;
   source.name = function;
   source.function.set_name(function);
@@ -149,21 +150,21 @@ absl::StatusOr<std::string> CompilerIr(const GraphDef& graph, const std::string&
   source.dynamic_results = true;
   std::vector<ArgumentDescription> arguments;
   for (const NodeDef& node : graph.node()) {
-    TF_ASSIGN_OR_RETURN(arguments.emplace_back(), Describe(node));
+    HPU_ASSIGN_OR_RETURN(arguments.emplace_back(), Describe(node));
   }
   if (stage == "recipe") {
-    TF_ASSIGN_OR_RETURN(hal::Device * device, acquire());
+    HPU_ASSIGN_OR_RETURN(hal::Device * device, acquire());
     return DescribeRecipe(*device, source, arguments);
   }
-  TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
+  HPU_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   std::string hlo = std::move(lowered.program.hlo);
   if (absl::StartsWith(stage, "optimized")) {
     lowered.program.hlo = std::move(hlo);
-    TF_ASSIGN_OR_RETURN(hlo, Optimize(lowered.program));
+    HPU_ASSIGN_OR_RETURN(hlo, Optimize(lowered.program));
   }
   if (stage == "optimized_hlo_proto_serialized") {
     xla::HloProto proto;
-    TF_ASSIGN_OR_RETURN(*proto.mutable_hlo_module(), ParseModule(hlo));
+    HPU_ASSIGN_OR_RETURN(*proto.mutable_hlo_module(), ParseModule(hlo));
     return proto.SerializeAsString();
   }
   return absl::EndsWith(stage, "_serialized") ? hlo : Print(hlo, stage);

@@ -10,13 +10,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -63,7 +62,7 @@ absl::StatusOr<PartialTensorShape> ResultShape(tensorflow::shape_inference::Infe
   PartialTensorShape result({});
   for (int i = 0; i < inference->Rank(handle); ++i) {
     const auto dimension = inference->Dim(handle, i);
-    TF_RETURN_IF_ERROR(result.AddDimWithStatus(inference->ValueKnown(dimension) ? inference->Value(dimension) : -1));
+    HPU_RETURN_IF_ERROR(result.AddDimWithStatus(inference->ValueKnown(dimension) ? inference->Value(dimension) : -1));
   }
   return result;
 }
@@ -83,7 +82,7 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
                                                             tensorflow::XlaOpKernelContext* context) {
   std::vector<PartialTensorShape> shapes(kernel.num_outputs());
   const tensorflow::OpRegistrationData* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUp(kernel.type_string(), &op));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUp(kernel.type_string(), &op));
   if (op->shape_inference_fn == nullptr) return shapes;
 
   Inputs inputs;
@@ -97,12 +96,12 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
   for (const std::optional<Tensor>& value : inputs.values) values.push_back(value.has_value() ? &*value : nullptr);
   tensorflow::shape_inference::InferenceContext inference(graph_def_version, tensorflow::AttrSlice(kernel.def()),
                                                           op->op_def, inputs.shapes, values, {}, inputs.handles);
-  TF_RETURN_IF_ERROR(inference.construction_status());
-  TF_RETURN_IF_ERROR(inference.Run(op->shape_inference_fn));
+  HPU_RETURN_IF_ERROR(inference.construction_status());
+  HPU_RETURN_IF_ERROR(inference.Run(op->shape_inference_fn));
   if (HasWrongShapeFunction(kernel)) return shapes;
   for (int i = 0; i < kernel.num_outputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(shapes[i], ResultShape(&inference, i));
-    TF_RETURN_IF_ERROR(CheckSize(shapes[i], kernel.output_type(i)));
+    HPU_ASSIGN_OR_RETURN(shapes[i], ResultShape(&inference, i));
+    HPU_RETURN_IF_ERROR(CheckSize(shapes[i], kernel.output_type(i)));
   }
   if (int flow = 0, end = 0; kernel.OutputRange("flow_out", &flow, &end).ok()) shapes[flow] = PartialTensorShape();
   return shapes;

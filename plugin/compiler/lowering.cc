@@ -5,6 +5,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compat/cluster_compilation.h"
 #include "plugin/compiler/attention_marks.h"
 #include "plugin/compiler/bounded_arguments.h"
@@ -18,8 +20,6 @@
 #include "plugin/program/hlo_ids.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/tsl/util/determinism.h"
 
 namespace hpu {
@@ -70,7 +70,7 @@ absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& sh
   const std::string& name = source.name;
   if (shape.tuple_shapes_size() != expected) {
     return absl::InternalError(absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(),
-                                            " results, expected ", expected, "; report a bug"));
+                                            " results, expected ", expected, "; " HPU_REPORT_BUG));
   }
   for (int i = 0; i < expected; ++i) {
     const xla::Shape& element = shape.tuple_shapes(i);
@@ -138,7 +138,7 @@ SizeParameter FindSizeParameter(const std::vector<SizeRange>& symbols, const std
 // Removes dynamic shapes from the program and describes the sizes of dynamic results in `lowered`.
 absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& result, const SizeParameter& symbols,
                                                Lowered* lowered) {
-  TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation, symbols));
+  HPU_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation, symbols));
   Executable& executable = lowered->executable;
   for (Executable::Output& output : executable.outputs) {
     if (output.result >= 0) output.sizes = std::move(program.results[output.result]);
@@ -167,26 +167,26 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
   std::vector<XlaArgument> xla_arguments;
   xla_arguments.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) xla_arguments.push_back(ToXla(arguments[i], i));
-  TF_ASSIGN_OR_RETURN(const XlaCompilationResult result, CompileToHlo(ToCompilationInput(source), xla_arguments));
+  HPU_ASSIGN_OR_RETURN(const XlaCompilationResult result, CompileToHlo(ToCompilationInput(source), xla_arguments));
 
   Lowered lowered;
   lowered.executable.name = source.name;
   if (source.node != nullptr) lowered.executable.attributes = tensorflow::SummarizeAttrs(*source.node);
   lowered.executable.argument_inputs = result.input_mapping;
-  TF_RETURN_IF_ERROR(FillOutputs(source, result, source.dynamic_results || !symbols.empty(), &lowered.executable));
+  HPU_RETURN_IF_ERROR(FillOutputs(source, result, source.dynamic_results || !symbols.empty(), &lowered.executable));
   lowered.program.name = source.name;
   xla::HloModuleProto* hlo = result.computation->mutable_proto();
   xla::HloModuleProto static_hlo;
   if (HasDynamicShapes(*hlo)) {
     const SizeParameter parameter =
         FindSizeParameter(symbols, result.input_mapping, static_cast<int>(arguments.size()));
-    TF_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, parameter, &lowered));
-    if (!symbols.empty()) TF_RETURN_IF_ERROR(CheckUpdates(lowered.executable));
+    HPU_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, parameter, &lowered));
+    if (!symbols.empty()) HPU_RETURN_IF_ERROR(CheckUpdates(lowered.executable));
     hlo = &static_hlo;
   }
   if (tsl::OpDeterminismRequired()) RequireDeterminism(hlo);
   RequestFullPrecision(FullPrecision::FromSettings(), hlo);
-  if (MarksOperation(kAttention)) TF_RETURN_IF_ERROR(MarkAttention(hlo));
+  if (MarksOperation(kAttention)) HPU_RETURN_IF_ERROR(MarkAttention(hlo));
   RenumberIds(hlo);
   RemoveEmptyLoops(hlo);
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
@@ -200,10 +200,10 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
 absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
                                   const std::vector<SizeRange>& symbols) {
   if (!NamesVariableTwice(arguments)) return LowerMerged(source, arguments, symbols);
-  TF_ASSIGN_OR_RETURN(const MergedArguments merged, MergeArguments(source, arguments));
+  HPU_ASSIGN_OR_RETURN(const MergedArguments merged, MergeArguments(source, arguments));
   ClusterSource merged_source = source;
   merged_source.library = merged.library.get();
-  TF_ASSIGN_OR_RETURN(Lowered lowered, LowerMerged(merged_source, merged.arguments, symbols));
+  HPU_ASSIGN_OR_RETURN(Lowered lowered, LowerMerged(merged_source, merged.arguments, symbols));
   merged.RestoreInputs(&lowered.executable);
   return lowered;
 }
@@ -211,8 +211,8 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
 absl::StatusOr<Lowered> LowerContained(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments,
                                        const std::vector<SizeRange>& symbols) {
   Lowered lowered;
-  TF_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("lowering ", source.name), [&]() -> absl::Status {
-    TF_ASSIGN_OR_RETURN(lowered, LowerHere(source, arguments, symbols));
+  HPU_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("lowering ", source.name), [&]() -> absl::Status {
+    HPU_ASSIGN_OR_RETURN(lowered, LowerHere(source, arguments, symbols));
     return absl::OkStatus();
   }));
   return lowered;
@@ -225,7 +225,7 @@ absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<Arg
 }
 
 absl::StatusOr<Lowered> LowerBounded(const ClusterSource& source, const BoundedArguments& arguments) {
-  TF_ASSIGN_OR_RETURN(const BoundedFunction function, MakeBoundedFunction(source, arguments));
+  HPU_ASSIGN_OR_RETURN(const BoundedFunction function, MakeBoundedFunction(source, arguments));
   ClusterSource bounded = source;
   bounded.library = function.library.get();
   return LowerContained(bounded, function.arguments, arguments.symbols);

@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tsl/platform/errors.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu {
 namespace {
@@ -196,7 +196,7 @@ absl::StatusOr<FunctionDef> FunctionMerger::Merge(const FunctionDef& function, c
   for (NodeDef& node : *merged.mutable_node_def()) {
     if (!CallsFunction(node, *library_)) continue;
     const Firsts repeated = FindFirsts(node, DescribeCall(node.op()).offset, variables);
-    if (KeptArguments(repeated).size() < repeated.size()) TF_RETURN_IF_ERROR(MergeCall(repeated, &node, &results));
+    if (KeptArguments(repeated).size() < repeated.size()) HPU_RETURN_IF_ERROR(MergeCall(repeated, &node, &results));
   }
   RenameInputs(results, &merged);
   return merged;
@@ -210,10 +210,10 @@ absl::StatusOr<std::string> FunctionMerger::MergeByName(const std::string& name,
   merged_name = library_->UniqueFunctionName(absl::StrCat(name, "_merged_"));
   const FunctionDef* function = library_->Find(name);
   if (function == nullptr) return absl::NotFoundError(absl::StrCat("function ", name, " is not in the library"));
-  TF_ASSIGN_OR_RETURN(FunctionDef merged, Merge(*function, firsts));
+  HPU_ASSIGN_OR_RETURN(FunctionDef merged, Merge(*function, firsts));
   if (is_loop_body) MergeLoopResults(firsts, &merged);
   merged.mutable_signature()->set_name(merged_name);
-  TF_RETURN_IF_ERROR(library_->AddFunctionDef(merged));
+  HPU_RETURN_IF_ERROR(library_->AddFunctionDef(merged));
   return merged_name;
 }
 
@@ -221,7 +221,7 @@ absl::StatusOr<std::string> FunctionMerger::MergeByName(const std::string& name,
 absl::Status FunctionMerger::MergeCall(const Firsts& firsts, NodeDef* node, Renaming* renaming) {
   const Call call = DescribeCall(node->op());
   if (library_->Contains(node->op())) {
-    TF_ASSIGN_OR_RETURN(*node->mutable_op(), MergeByName(node->op(), firsts, /*is_loop_body=*/false));
+    HPU_ASSIGN_OR_RETURN(*node->mutable_op(), MergeByName(node->op(), firsts, /*is_loop_body=*/false));
   } else if (call.functions.empty()) {
     return absl::UnimplementedError(absl::StrCat(
         "{{node ", node->name(), "}} passes one variable as several arguments to a function; pass each variable once"));
@@ -229,7 +229,7 @@ absl::Status FunctionMerger::MergeCall(const Firsts& firsts, NodeDef* node, Rena
   for (const std::string& attribute : call.functions) {
     const bool is_loop_body = call.is_loop && attribute == "body";
     for (NameAttrList* function : FunctionsIn(&(*node->mutable_attr())[attribute])) {
-      TF_ASSIGN_OR_RETURN(*function->mutable_name(), MergeByName(function->name(), firsts, is_loop_body));
+      HPU_ASSIGN_OR_RETURN(*function->mutable_name(), MergeByName(function->name(), firsts, is_loop_body));
     }
   }
   const std::vector<int> kept = KeptArguments(firsts);
@@ -277,8 +277,8 @@ absl::StatusOr<MergedArguments> MergeArguments(const ClusterSource& source,
   merged.inputs = KeptArguments(firsts);
   for (const int input : merged.inputs) merged.arguments.push_back(arguments[input]);
   merged.library = std::make_unique<FunctionLibraryDefinition>(*source.library);
-  TF_ASSIGN_OR_RETURN(const FunctionDef replaced, FunctionMerger(merged.library.get()).Merge(*function, firsts));
-  TF_RETURN_IF_ERROR(merged.library->ReplaceFunction(name, replaced));
+  HPU_ASSIGN_OR_RETURN(const FunctionDef replaced, FunctionMerger(merged.library.get()).Merge(*function, firsts));
+  HPU_RETURN_IF_ERROR(merged.library->ReplaceFunction(name, replaced));
   return merged;
 }
 

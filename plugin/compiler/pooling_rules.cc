@@ -6,13 +6,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "tensorflow/core/framework/kernel_shape_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/util/padding.h"
 #include "tensorflow/core/util/tensor_format.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -42,22 +41,22 @@ class PoolingWindows {
     PoolingWindows windows;
     windows.op_ = kernel.type_string();
     windows.rank_ = absl::StrContains(kernel.type_string(), "3D") ? 5 : 4;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "padding", &windows.padding_));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "padding", &windows.padding_));
     std::string format;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "data_format", &format));
     if (!tensorflow::FormatFromString(format, &windows.format_)) {
       return absl::InvalidArgumentError(absl::StrCat(windows.op_, ": invalid data_format '", format, "', expected ",
                                                      windows.rank_ == 5 ? "NDHWC or NCDHW" : "NHWC or NCHW"));
     }
     if (windows.padding_ == tensorflow::EXPLICIT) {
-      TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "explicit_paddings", &windows.explicit_));
-      TF_RETURN_IF_ERROR(
+      HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "explicit_paddings", &windows.explicit_));
+      HPU_RETURN_IF_ERROR(
           tensorflow::CheckValidPadding(windows.padding_, windows.explicit_, windows.rank_, windows.format_));
     }
-    TF_ASSIGN_OR_RETURN(windows.sizes_, Numbers(kernel, context, "ksize"));
-    TF_ASSIGN_OR_RETURN(windows.strides_, Numbers(kernel, context, "strides"));
-    TF_RETURN_IF_ERROR(windows.Check("ksize", windows.sizes_));
-    TF_RETURN_IF_ERROR(windows.Check("stride", windows.strides_));
+    HPU_ASSIGN_OR_RETURN(windows.sizes_, Numbers(kernel, context, "ksize"));
+    HPU_ASSIGN_OR_RETURN(windows.strides_, Numbers(kernel, context, "strides"));
+    HPU_RETURN_IF_ERROR(windows.Check("ksize", windows.sizes_));
+    HPU_RETURN_IF_ERROR(windows.Check("stride", windows.strides_));
     return windows;
   }
 
@@ -73,9 +72,9 @@ class PoolingWindows {
       int64_t output = 0;
       int64_t before = padding_ == tensorflow::EXPLICIT ? explicit_[2 * i] : 0;
       int64_t after = padding_ == tensorflow::EXPLICIT ? explicit_[2 * i + 1] : 0;
-      TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSizeVerbose(images.dim_size(i), sizes_[i], /*dilation_rate=*/1,
-                                                                  strides_[i], padding_, &output, &before, &after));
-      TF_RETURN_IF_ERROR(shape.SetDimWithStatus(i, output));
+      HPU_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSizeVerbose(images.dim_size(i), sizes_[i], /*dilation_rate=*/1,
+                                                                   strides_[i], padding_, &output, &before, &after));
+      HPU_RETURN_IF_ERROR(shape.SetDimWithStatus(i, output));
     }
     return shape;
   }
@@ -93,10 +92,10 @@ class PoolingWindows {
     std::vector<int64_t> numbers;
     if (tensorflow::HasNodeAttr(kernel.def(), name)) {
       std::vector<int32_t> attribute;
-      TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), name, &attribute));
+      HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), name, &attribute));
       numbers.assign(attribute.begin(), attribute.end());
     } else {
-      TF_RETURN_IF_ERROR(context->ConstantInputAsIntVector(name, &numbers));
+      HPU_RETURN_IF_ERROR(context->ConstantInputAsIntVector(name, &numbers));
     }
     return numbers;
   }
@@ -135,17 +134,17 @@ bool IsDynamic(XlaOpKernelContext* context, int input) {
 
 // Checks the shapes of the maxima and of the gradient. In second gradients, the gradient has the images' shape.
 absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bool second) {
-  TF_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
-  TF_RETURN_IF_ERROR(windows.CheckDepth());
-  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape given_maxima, OperandShape(context, 1));
-  TF_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 2));
-  TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input"));
-  TF_ASSIGN_OR_RETURN(const TensorShape maxima, windows.OutputShape(images));
+  HPU_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
+  HPU_RETURN_IF_ERROR(windows.CheckDepth());
+  HPU_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
+  HPU_ASSIGN_OR_RETURN(const TensorShape given_maxima, OperandShape(context, 1));
+  HPU_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 2));
+  HPU_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input"));
+  HPU_ASSIGN_OR_RETURN(const TensorShape maxima, windows.OutputShape(images));
   for (const int input : {0, 1, 2}) {
     if (IsDynamic(context, input)) return absl::OkStatus();
   }
-  TF_RETURN_IF_ERROR(CheckSame(given_maxima, maxima, "orig_output"));
+  HPU_RETURN_IF_ERROR(CheckSame(given_maxima, maxima, "orig_output"));
   if (second && windows.rank() == 5 && images.num_elements() == 0) {
     // TensorFlow's own text.
     return absl::InvalidArgumentError(absl::StrCat("received empty tensor tensor_in: ", Text(images)));
@@ -156,9 +155,9 @@ absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bo
 }  // namespace
 
 absl::Status CheckPooling(const OpKernel& kernel, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
-  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
-  TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "tensor_in"));
+  HPU_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
+  HPU_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
+  HPU_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "tensor_in"));
   return windows.OutputShape(images).status();
 }
 
@@ -171,13 +170,13 @@ absl::Status CheckMaxPoolingSecondGradient(const OpKernel& kernel, XlaOpKernelCo
 }
 
 absl::Status CheckAveragePoolingGradient(const OpKernel& kernel, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
+  HPU_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
   TensorShape images;
-  TF_RETURN_IF_ERROR(context->ConstantInputAsShape(0, &images, xla::ValueInferenceMode::kUpperBound));
-  TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input_shape"));
-  TF_ASSIGN_OR_RETURN(const TensorShape averages, windows.OutputShape(images));
+  HPU_RETURN_IF_ERROR(context->ConstantInputAsShape(0, &images, xla::ValueInferenceMode::kUpperBound));
+  HPU_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input_shape"));
+  HPU_ASSIGN_OR_RETURN(const TensorShape averages, windows.OutputShape(images));
   if (IsDynamic(context, 1) || IsKnownUpToBound(context, 0)) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 1));
+  HPU_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 1));
   return CheckSame(gradient, averages, "grad");
 }
 

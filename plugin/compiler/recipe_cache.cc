@@ -9,11 +9,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/version/version.h"
 #include "plugin/recipes/disk_cache.h"
 #include "plugin/recipes/fingerprint.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -40,7 +39,7 @@ RecipeCache& RecipeCache::Get() {
 }
 
 absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
-  TF_ASSIGN_OR_RETURN(std::string canonical, recipes::CanonicalForm(program));
+  HPU_ASSIGN_OR_RETURN(std::string canonical, recipes::CanonicalForm(program));
   return KeyFor(device, std::move(canonical));
 }
 
@@ -74,14 +73,14 @@ std::vector<std::shared_ptr<const hal::Recipe>> RecipeCache::Recipes() {
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
                                                                               const hal::Program& program,
                                                                               const CompileTask& task) {
-  TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
-  TF_ASSIGN_OR_RETURN(const recipes::Key key, KeyOf(device, program));
+  HPU_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
+  HPU_ASSIGN_OR_RETURN(const recipes::Key key, KeyOf(device, program));
   if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
     return recipe;
   }
   Shard& shard = ShardOf(key);
-  TF_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, AwaitOrClaim(shard, key, task));
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Entry> entry, AwaitOrClaim(shard, key, task));
   if (!entry->making) {
     if (entry->recipe == nullptr) return entry->status;
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -105,10 +104,10 @@ absl::StatusOr<std::shared_ptr<RecipeCache::Entry>> RecipeCache::AwaitOrClaim(Sh
   while (const std::shared_ptr<Entry> entry = shard.entries.Find(key.name)) {
     auto done = [&entry] { return !entry->making; };
     while (!shard.mutex.AwaitWithTimeout(absl::Condition(&done), kCancellationPoll)) {
-      TF_RETURN_IF_ERROR(task.Check("another thread compiled its recipe"));
+      HPU_RETURN_IF_ERROR(task.Check("another thread compiled its recipe"));
     }
     if (!absl::IsCancelled(entry->status)) return entry;
-    TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
+    HPU_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
   }
   return shard.entries.Add(key.name, std::make_shared<Entry>());
 }
@@ -121,11 +120,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
     return std::move(lookup.recipe);
   }
   if (task.only_stored) return absl::CancelledError(absl::StrCat(program.name, ": no recipe is stored"));
-  TF_RETURN_IF_ERROR(task.Enter("generating code"));
+  HPU_RETURN_IF_ERROR(task.Enter("generating code"));
   const absl::Time start = absl::Now();
   std::shared_ptr<const hal::Recipe> recipe;
-  TF_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("compiling ", program.name), [&]() -> absl::Status {
-    TF_ASSIGN_OR_RETURN(recipe, device.Compile(program));
+  HPU_RETURN_IF_ERROR(containment::RunContained(absl::StrCat("compiling ", program.name), [&]() -> absl::Status {
+    HPU_ASSIGN_OR_RETURN(recipe, device.Compile(program));
     return absl::OkStatus();
   }));
   counters_.compiled.fetch_add(1, std::memory_order_relaxed);

@@ -2,9 +2,11 @@
 
 #include <chrono>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/assertion_pass.h"
 #include "plugin/passes/clustering/call_order_pass.h"
@@ -28,7 +30,6 @@
 #include "plugin/passes/random/random_pass.h"
 #include "plugin/passes/reporting/dump.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tensorflow/core/lib/core/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -40,9 +41,9 @@ struct Pass {
 };
 
 absl::Status AddChecks(PassContext* context) {
-  TF_RETURN_IF_ERROR(AddIndexChecks(context));
-  TF_RETURN_IF_ERROR(AddRangeChecks(context));
-  TF_RETURN_IF_ERROR(AddValueChecks(context));
+  HPU_RETURN_IF_ERROR(AddIndexChecks(context));
+  HPU_RETURN_IF_ERROR(AddRangeChecks(context));
+  HPU_RETURN_IF_ERROR(AddValueChecks(context));
   return MoveAssertionsBack(context);
 }
 
@@ -119,16 +120,17 @@ std::vector<std::string> PassNames() {
 absl::Status RunPasses(PassContext* context) {
   const Dumper dump(*context);
   dump.Before();
-  const bool clusters = MayHaveClusters(context);
+  const bool clusters = AllowsClusters(*context);
+  if (!clusters) RecordClusteringOff(context);
   const bool records = CollectsOpRecords();
   int number = 0;
   for (const Pass& pass : kPasses) {
     if (pass.for_clusters && !clusters) continue;
-    if (records && pass.run == EncapsulateClusters) TF_RETURN_IF_ERROR(RecordOps(context));
-    TF_RETURN_IF_ERROR(RunTimed(pass, context));
+    if (records && pass.run == EncapsulateClusters) HPU_RETURN_IF_ERROR(RecordOps(context));
+    HPU_RETURN_IF_ERROR(RunTimed(pass, context));
     dump.AfterPass(++number, pass.name);
   }
-  if (records && !clusters) TF_RETURN_IF_ERROR(RecordOps(context));
+  if (records && !clusters) HPU_RETURN_IF_ERROR(RecordOps(context));
   if (records) TagNodes(context);
   dump.After();
   return absl::OkStatus();
@@ -138,8 +140,8 @@ absl::Status RunPass(PassContext* context, std::string_view name) {
   for (const Pass& pass : kPasses) {
     if (pass.name == name) return RunTimed(pass, context);
   }
-  return tensorflow::errors::NotFound("unknown graph pass ", std::string(name), "; expected one of ",
-                                      absl::StrJoin(PassNames(), ", "));
+  return absl::NotFoundError(
+      absl::StrCat("unknown graph pass ", std::string(name), "; expected one of ", absl::StrJoin(PassNames(), ", ")));
 }
 
 }  // namespace hpu::passes

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/xla_data.pb.h"
 
@@ -140,7 +141,7 @@ absl::StatusOr<ProgramTable> ParseProgramTable(absl::string_view name, absl::str
   }
   absl::StatusOr<ProgramTable> table = MakeProgramTable(module);
   if (!table.ok()) {
-    return absl::Status(table.status().code(), absl::StrCat("program '", name, "': ", table.status().message()));
+    return Reworded(table.status(), absl::StrCat("program '", name, "': ", table.status().message()));
   }
   return table;
 }

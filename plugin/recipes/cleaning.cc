@@ -9,9 +9,8 @@
 
 #include "absl/time/clock.h"
 #include "plugin/base/files/file_lock.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/recipes/file_names.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -30,7 +29,7 @@ absl::StatusOr<bool> RemoveUnlocked(const StoreDirectory& directory, const std::
   if (!file.valid() || files::TryLock(file) != files::LockAttempt::kLocked) return false;
   // A process that locks the file after the removal retries, because the name no longer refers to the file.
   if (!directory.IsSame(name, file)) return false;
-  TF_RETURN_IF_ERROR(directory.Remove(name));
+  HPU_RETURN_IF_ERROR(directory.Remove(name));
   return true;
 }
 
@@ -55,7 +54,7 @@ int RemoveDamaged(const StoreDirectory& directory) {
 
 absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLimits& limits) {
   Eviction eviction;
-  TF_ASSIGN_OR_RETURN(const FileDescriptor lock_file, directory.OpenLockFile(kEvictionLock));
+  HPU_ASSIGN_OR_RETURN(const FileDescriptor lock_file, directory.OpenLockFile(kEvictionLock));
   eviction.busy = files::TryLock(lock_file) == files::LockAttempt::kHeld;
   if (eviction.busy) return eviction;
   std::vector<File> entries = ListFiles(directory);
@@ -70,7 +69,7 @@ absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLi
   const absl::Time oldest = absl::Now() - limits.max_unused;
   for (const File& file : entries) {
     if (total <= limits.max_bytes && absl::TimeFromTimespec(file.used) >= oldest) break;
-    TF_ASSIGN_OR_RETURN(const bool gone, RemoveUnlocked(directory, file.name));
+    HPU_ASSIGN_OR_RETURN(const bool gone, RemoveUnlocked(directory, file.name));
     if (!gone) {
       ++eviction.in_use;
       continue;

@@ -11,9 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "plugin/base/flags/flags.h"
-#include "tsl/platform/errors.h"
+#include "plugin/base/status_macros.h"
 #include "tsl/platform/logging.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -147,7 +146,7 @@ void DiskCache::Fetch(hal::Device& device, const Key& key, const std::string& na
   const std::shared_ptr<RemoteCache> remote = CurrentRemote();
   if (remote == nullptr) return;
   const auto load = [&](absl::string_view payload) -> absl::Status {
-    TF_ASSIGN_OR_RETURN(lookup->recipe, device.LoadRecipe(name, payload));
+    HPU_ASSIGN_OR_RETURN(lookup->recipe, device.LoadRecipe(name, payload));
     return absl::OkStatus();
   };
   const std::optional<std::string> entry = remote->Fetch(key, name, load);

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/sha256.h"
 #include "plugin/program/recipe_container.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::recipes {
 namespace {
@@ -111,7 +111,7 @@ MetadataRange MetadataRangeOf(absl::string_view header) {
 }
 
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
-  TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
+  HPU_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
   const Sizes sizes = SizesOf(bytes);
   const Digest checksum = ChecksumOf(bytes.substr(0, bytes.size() - kChecksumBytes), sizes.payload);
   if (AsView(checksum) != bytes.substr(bytes.size() - kChecksumBytes)) {

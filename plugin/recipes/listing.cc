@@ -8,11 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hpu/recipe/v1/notes.pb.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/sha256.h"
 #include "plugin/program/recipe_container.h"
 #include "plugin/recipes/file_names.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -38,10 +37,10 @@ absl::Status VerifyNotes(absl::string_view payload) {
 
 absl::StatusOr<Contents> Inspect(absl::string_view name, absl::string_view bytes) {
   const absl::string_view key = absl::StripSuffix(name, kNotesSuffix);
-  TF_RETURN_IF_ERROR(CheckKey(key));
-  TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
+  HPU_RETURN_IF_ERROR(CheckKey(key));
+  HPU_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (Hex(Sha256({entry.ingredients})) != key) return KeyMismatch(key, entry);
-  TF_RETURN_IF_ERROR(IsNotes(name) ? VerifyNotes(entry.payload) : VerifyContainer(entry.payload));
+  HPU_RETURN_IF_ERROR(IsNotes(name) ? VerifyNotes(entry.payload) : VerifyContainer(entry.payload));
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size())) {
@@ -56,14 +55,14 @@ absl::StatusOr<Contents> Inspect(absl::string_view name, absl::string_view bytes
 }
 
 absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view name) {
-  TF_RETURN_IF_ERROR(CheckKey(absl::StripSuffix(name, kNotesSuffix)));
-  TF_ASSIGN_OR_RETURN(std::string bytes, directory.Read(FileOf(name), /*touch=*/false));
-  TF_RETURN_IF_ERROR(Inspect(name, bytes).status());
+  HPU_RETURN_IF_ERROR(CheckKey(absl::StripSuffix(name, kNotesSuffix)));
+  HPU_ASSIGN_OR_RETURN(std::string bytes, directory.Read(FileOf(name), /*touch=*/false));
+  HPU_RETURN_IF_ERROR(Inspect(name, bytes).status());
   return bytes;
 }
 
 absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view name, absl::string_view bytes) {
-  TF_RETURN_IF_ERROR(Inspect(name, bytes).status());
+  HPU_RETURN_IF_ERROR(Inspect(name, bytes).status());
   return directory.Write(FileOf(name), bytes);
 }
 
@@ -85,7 +84,7 @@ std::optional<absl::Duration> LastCompileTime(const StoreDirectory& directory, a
 }
 
 absl::StatusOr<Listing> List(const StoreDirectory& directory) {
-  TF_ASSIGN_OR_RETURN(const std::vector<StoreDirectory::File> files, directory.List());
+  HPU_ASSIGN_OR_RETURN(const std::vector<StoreDirectory::File> files, directory.List());
   Listing listing;
   for (const StoreDirectory::File& file : files) {
     if (IsDamaged(file.name)) listing.damaged.push_back(file.name);

@@ -10,10 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/recipes/cleaning.h"
 #include "plugin/recipes/file_names.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -100,7 +99,7 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
 }
 
 absl::StatusOr<std::string> RecipeStore::PayloadOf(std::string bytes, const Key& key) {
-  TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
+  HPU_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (entry.ingredients != key.ingredients) return KeyMismatch(key.name, entry);
   // Moves the payload to the front of the buffer, because recipes are large.
   const size_t start = entry.payload.data() - bytes.data(), size = entry.payload.size();
@@ -210,8 +209,8 @@ std::string RecipeStore::PathOf(const Key& key) const {
 }
 
 absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
-  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
-  TF_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
+  HPU_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
+  HPU_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
   if (settings_.max_bytes == 0) return absl::OkStatus();
   if (const absl::StatusOr<Eviction> eviction = Evict(directory, {settings_.max_bytes}); eviction.ok()) {
     counters_.evicted.fetch_add(eviction->entries);

@@ -7,8 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::recipes {
 namespace {
@@ -35,7 +34,7 @@ std::string WithoutUser(absl::string_view url) {
 }
 
 absl::Status LoadEntry(const Key& key, absl::string_view bytes, const RemoteCache::Load& load) {
-  TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
+  HPU_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (entry.ingredients != key.ingredients) return KeyMismatch(key.name, entry);
   return load(entry.payload);
 }
@@ -72,7 +71,7 @@ absl::StatusOr<TransferReply> RemoteCache::Channel::Call(const std::vector<std::
   }
   absl::StatusOr<TransferReply> reply = [&]() -> absl::StatusOr<TransferReply> {
     if (process_ == nullptr) {
-      TF_ASSIGN_OR_RETURN(process_, TransferProcess::Start(command));
+      HPU_ASSIGN_OR_RETURN(process_, TransferProcess::Start(command));
     }
     return process_->Call(verb, key, operand, deadline);
   }();

@@ -13,10 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/files/make_directories.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/file_names.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -81,7 +80,7 @@ absl::StatusOr<StoreDirectory> StoreDirectory::Open(const std::string& path, boo
   }
   struct stat info;
   if (!directory.valid() || fstat(directory.get(), &info) != 0) return SystemError(absl::StrCat("cannot open ", path));
-  TF_RETURN_IF_ERROR(CheckTrust(info, path));
+  HPU_RETURN_IF_ERROR(CheckTrust(info, path));
   return StoreDirectory(path, std::move(directory));
 }
 
@@ -92,18 +91,18 @@ absl::StatusOr<FileDescriptor> StoreDirectory::OpenEntry(absl::string_view name,
   if (!S_ISREG(info->st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is not a regular file"));
   }
-  TF_RETURN_IF_ERROR(CheckTrust(*info, absl::StrCat(path_, "/", name)));
+  HPU_RETURN_IF_ERROR(CheckTrust(*info, absl::StrCat(path_, "/", name)));
   flock(file.get(), LOCK_SH | LOCK_NB);  // eviction skips files that are being read
   header->assign(kHeaderBytes, '\0');
   if (!ReadRest(file.get(), 0, header)) return Error(name, "cannot be read");
-  TF_RETURN_IF_ERROR(CheckHeader(*header, info->st_size));
+  HPU_RETURN_IF_ERROR(CheckHeader(*header, info->st_size));
   return file;
 }
 
 absl::StatusOr<std::string> StoreDirectory::ReadMetadata(absl::string_view name) const {
   std::string bytes;
   struct stat info;
-  TF_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
+  HPU_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
   const MetadataRange range = MetadataRangeOf(bytes);
   if (range.bytes > kMaxMetadataBytes) {
     return absl::InvalidArgumentError(
@@ -119,7 +118,7 @@ absl::StatusOr<std::string> StoreDirectory::ReadMetadata(absl::string_view name)
 absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool touch) const {
   std::string bytes;
   struct stat info;
-  TF_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
+  HPU_ASSIGN_OR_RETURN(const FileDescriptor file, OpenEntry(name, &bytes, &info));
   bytes.resize(info.st_size);
   if (!ReadRest(file.get(), kHeaderBytes, &bytes)) return Error(name, "cannot be read");
   if (touch && time(nullptr) - info.st_mtim.tv_sec > kTouchSeconds) {

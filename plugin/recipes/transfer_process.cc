@@ -17,9 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/recipes/entry.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::recipes {
 namespace {
@@ -34,7 +34,7 @@ absl::Status Ended(absl::string_view why) {
 
 absl::Status ProtocolError() {
   return absl::InternalError(
-      "the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes; report a bug");
+      "the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes; " HPU_REPORT_BUG);
 }
 
 // Attributes and files of the child: default signals, a separate process group, `socket` as standard input, and output
@@ -102,13 +102,13 @@ TransferProcess::~TransferProcess() {
 
 absl::StatusOr<TransferReply> TransferProcess::Call(absl::string_view verb, absl::string_view key,
                                                     absl::string_view operand, absl::Time deadline) {
-  TF_RETURN_IF_ERROR(Send(absl::StrCat(verb, " ", key, " ", operand.size(), "\n", operand), deadline));
+  HPU_RETURN_IF_ERROR(Send(absl::StrCat(verb, " ", key, " ", operand.size(), "\n", operand), deadline));
   char header[kMaxHeaderBytes];
   size_t received = 0;
   const char* end = nullptr;
   while ((end = static_cast<const char*>(std::memchr(header, '\n', received))) == nullptr) {
     if (received == sizeof(header)) return ProtocolError();
-    TF_ASSIGN_OR_RETURN(const size_t got, Receive(header + received, sizeof(header) - received, deadline));
+    HPU_ASSIGN_OR_RETURN(const size_t got, Receive(header + received, sizeof(header) - received, deadline));
     received += got;
   }
   const std::vector<std::string> words = absl::StrSplit(absl::string_view(header, end - header), ' ');
@@ -119,7 +119,7 @@ absl::StatusOr<TransferReply> TransferProcess::Call(absl::string_view verb, absl
   TransferReply reply{words[0], std::string(size, '\0')};
   std::memcpy(reply.bytes.data(), begun.data(), begun.size());
   for (size_t done = begun.size(); done < size;) {
-    TF_ASSIGN_OR_RETURN(const size_t got, Receive(reply.bytes.data() + done, size - done, deadline));
+    HPU_ASSIGN_OR_RETURN(const size_t got, Receive(reply.bytes.data() + done, size - done, deadline));
     done += got;
   }
   return reply;
@@ -131,7 +131,7 @@ absl::Status TransferProcess::Send(absl::string_view bytes, absl::Time deadline)
     if (sent >= 0) {
       bytes.remove_prefix(sent);
     } else if (errno == EAGAIN) {
-      TF_RETURN_IF_ERROR(Await(POLLOUT, deadline));
+      HPU_RETURN_IF_ERROR(Await(POLLOUT, deadline));
     } else if (errno != EINTR) {
       return Ended(std::strerror(errno));
     }
@@ -142,7 +142,7 @@ absl::Status TransferProcess::Send(absl::string_view bytes, absl::Time deadline)
 absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, absl::Time deadline) {
   while (true) {
     // Checks the deadline before each read, because a sender may never pause.
-    TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
+    HPU_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);
     if (got == 0) return Ended("it closed the connection");

@@ -45,6 +45,22 @@ def test_the_lint_refuses_a_slow_search_for_a_kernel() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "TF_RETURN_IF_ERROR(Run());",
+        'return tensorflow::errors::Internal("no");',
+        'if (absl::StrContains(status.message(), "busy")) Retry();',
+        'if (status.message().find("busy") != npos) Retry();',
+        'record.set_rule("pinned");',
+    ],
+)
+def test_the_lint_refuses_words_that_have_a_better_form(line: str) -> None:
+    (problem,) = check_tree.check_cpp("plugin/passes/graph/planted.cc", f"\n{line}\n", DECLARED)
+    assert problem.startswith("plugin/passes/graph/planted.cc:2: ")
+    assert not list(check_tree.check_cpp("plugin/passes/graph/planted_test.cc", line, DECLARED))
+
+
+@pytest.mark.parametrize(
     "header",
     [
         "core/common_runtime/function_body.h",

@@ -10,4 +10,4 @@ def settings() -> dict[str, str]:
 
     Later runs in the mode auto use these recipes (docs/tuning/compile_modes.md). Other modes compile each shape.
     """
-    return {"TF_ENABLE_DYNAMIC_SHAPES": "1"} if flags.compile_mode() == "auto" else {}
+    return {"TF_ENABLE_DYNAMIC_SHAPES": "1"} if flags.compile_mode() is flags.CompileMode.AUTO else {}

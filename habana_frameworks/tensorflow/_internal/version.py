@@ -1,3 +1,6 @@
-"""Version of the package; pyproject.toml and CMake read it from here."""
+"""Version and address of the project; pyproject.toml and CMake read them from here."""
 
 __version__ = "0.2.0"
+
+PROJECT_URL = "https://hpu-tensorflow.example"
+REPORT_BUG = f"report a bug at {PROJECT_URL}/issues"

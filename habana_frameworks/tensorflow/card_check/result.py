@@ -9,6 +9,7 @@ import os
 import pathlib
 from typing import Any
 
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 from habana_frameworks.tensorflow.card_check import page, text
 from habana_frameworks.tensorflow.card_check.model import CheckedProgram
 
@@ -39,4 +40,4 @@ class CheckResult(CheckedProgram):
 def _plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
-    raise TypeError(f"cannot write {type(value).__name__} as JSON; report a bug")
+    raise TypeError(f"cannot write {type(value).__name__} as JSON; {REPORT_BUG}")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow._internal import text as texts
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 from habana_frameworks.tensorflow.cli import program
 
 if TYPE_CHECKING:
@@ -167,4 +168,4 @@ def _print(found: Sequence[RegisteredOp], arguments: argparse.Namespace) -> None
 def _plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
-    raise TypeError(f"cannot write {type(value).__name__} as JSON; report a bug")
+    raise TypeError(f"cannot write {type(value).__name__} as JSON; {REPORT_BUG}")

@@ -69,7 +69,7 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
 
 def _new_id() -> str:
     """Returns a new communicator id; "" if the backend lacks in-server collectives or the setting turns them off."""
-    if flags.in_server_collectives() == "off":
+    if flags.in_server_collectives() is flags.InServerCollectives.OFF:
         return ""
     code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")
     text = out.decode(errors="replace")

@@ -248,7 +248,11 @@ class Rule(str, enum.Enum):
     JIT_SCOPE = _Facts("jit-scope", "the op is in a tf.xla.experimental.jit_scope", "remove the scope")
     LITE = _Facts("lite", "HPU_CLUSTERING=lite clusters only ops that XLA fuses", "unset HPU_CLUSTERING")
     PARTIAL_RUN = _Facts("partial-run", "a Session runs the graph in parts", "use run() instead of partial_run()")
-    UNKNOWN = _Facts("unknown", "no pass recorded a reason", "report a bug, with the output of `hpu explain --json`")
+    UNKNOWN = _Facts(
+        "unknown",
+        "no pass recorded a reason",
+        "report a bug, with the output of `hpu explain --json`",
+    )
     # Rules at run time.
     COMPILE_ERROR = _Facts(
         "compile-error",

@@ -8,6 +8,7 @@
 #include "plugin/backends/null/event.h"
 #include "plugin/backends/null/recipe.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::null {
 
@@ -107,7 +108,7 @@ bool NullStream::Begin(common::Faults::Kind kind, const std::string* name) {
   if (failed_.load(std::memory_order_acquire)) return false;
   absl::Status status = device_->CountCommand(kind, kind_);
   if (status.ok()) return true;
-  if (name != nullptr) status = absl::Status(status.code(), absl::StrCat("launch of ", *name, ": ", status.message()));
+  if (name != nullptr) status = Reworded(status, absl::StrCat("launch of ", *name, ": ", status.message()));
   Fail(std::move(status));
   return false;
 }

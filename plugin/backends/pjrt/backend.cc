@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Plugin& plugin, const
   return client;
 }
 
-bool RunsCollectives() { return flags::PjrtCollectives() == "device"; }
+bool RunsCollectives() { return flags::PjrtCollectives() == flags::PjrtCollectivesSetting::kDevice; }
 
 // Whether this process is part of a job whose processes meet (HPU_PJRT_RENDEZVOUS). Devices of CPU plugins without a
 // job run collectives within the process.

@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
+#include "plugin/base/status_payloads.h"
 #include "xla/tsl/lib/hash/crc32c.h"
 
 namespace hpu::pjrt {
@@ -110,7 +111,7 @@ absl::Status CudaClientError(const absl::Status& error) {
                                    "TF_FORCE_GPU_ALLOW_GROWTH=true, or use another card (CUDA_VISIBLE_DEVICES)"
                                  : "run hpu doctor, which checks the driver, the plugin and CUDA's libraries; hpu smi "
                                    "shows the state of the cards";
-  return absl::Status(error.code(), absl::StrCat("cannot use the NVIDIA card: ", error.message(), "; ", remedy));
+  return Reworded(error, absl::StrCat("cannot use the NVIDIA card: ", error.message(), "; ", remedy));
 }
 
 std::string FindCuda(const CudaPlaces& places) {

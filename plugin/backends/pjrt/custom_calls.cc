@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/program/user_kernels/user_kernels.h"
 #include "xla/service/hlo.pb.h"
 
@@ -14,11 +15,12 @@ absl::Status Refuse(const hal::Program& program, const xla::HloInstructionProto&
   const std::string& text = call.backend_config();  // UserKernelCallText
   const std::string guid = text.substr(0, text.find('\0'));
   const xla::OpMetadata& metadata = call.metadata();
-  return absl::UnimplementedError(
-      absl::StrCat("compilation of ", program.name, ": the op ", metadata.op_type(), " (", metadata.op_name(),
-                   ") calls the user kernel '", guid, "' (custom call ", kUserKernelTarget,
-                   "), a function for the CPU, which a PJRT plugin cannot call; set HPU_BACKEND=emulator, or register "
-                   "HLO for the kernel with habana::RegisterHloKernel"));
+  return With(absl::UnimplementedError(absl::StrCat(
+                  "compilation of ", program.name, ": the op ", metadata.op_type(), " (", metadata.op_name(),
+                  ") calls the user kernel '", guid, "' (custom call ", kUserKernelTarget,
+                  "), a function for the CPU, which a PJRT plugin cannot call; set HPU_BACKEND=emulator, or register "
+                  "HLO for the kernel with habana::RegisterHloKernel")),
+              Payload::kRemedy);
 }
 
 }  // namespace

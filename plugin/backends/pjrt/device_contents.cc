@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -154,7 +155,7 @@ absl::Status DeviceContents::AssembleArguments(const PjrtRecipe& recipe, LaunchS
     SharedBuffer& buffer = *state->arguments[i];
     buffer.AwaitLaunch();
     if (buffer.handle == nullptr) {
-      return absl::Status(buffer.lost.code(), absl::StrCat("argument ", i, " is lost: ", buffer.lost.message()));
+      return Reworded(buffer.lost, absl::StrCat("argument ", i, " is lost: ", buffer.lost.message()));
     }
     HPU_RETURN_IF_ERROR(WaitForExchange(buffer));
     state->handles[i] = buffer.handle.get();

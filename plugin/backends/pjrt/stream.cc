@@ -11,6 +11,7 @@
 #include "plugin/backends/pjrt/device.h"
 #include "plugin/backends/pjrt/recipe.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -20,7 +21,7 @@ using common::Faults;
 // Prepends the name of the launched recipe to `status`, unless `recipe` is null.
 absl::Status OfLaunch(const hal::Recipe* recipe, absl::Status status) {
   if (status.ok() || recipe == nullptr) return status;
-  return absl::Status(status.code(), absl::StrCat("launch of ", recipe->name(), ": ", status.message()));
+  return Reworded(status, absl::StrCat("launch of ", recipe->name(), ": ", status.message()));
 }
 
 }  // namespace

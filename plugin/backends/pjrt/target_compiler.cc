@@ -18,6 +18,7 @@
 #include "plugin/backends/pjrt/targets.h"
 #include "plugin/backends/pjrt/xla_settings.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -73,8 +74,8 @@ absl::StatusOr<std::shared_ptr<const null::NullRecipe>> TargetCompiler::Compile(
                        CompileOptions(topology_->plugin().path(), program.hlo, compiler_target_));
   auto compiled = topology_->Compile(program.hlo, options);
   if (!compiled.ok()) {
-    return absl::Status(compiled.status().code(),
-                        absl::StrCat("compilation of ", program.name, ": ", compiled.status().message()));
+    return Reworded(compiled.status(),
+                    absl::StrCat("compilation of ", program.name, ": ", compiled.status().message()));
   }
   std::string serialized = SerializeRecipe(compiler_target_, {table, compiled->temporary_bytes, compiled->bytes});
   return std::make_shared<const null::NullRecipe>(program.name, std::move(table), compiled->temporary_bytes,

@@ -127,7 +127,8 @@ bool AcceptsAutotuneCache(absl::string_view plugin_file, TryOptions try_options,
 XlaSettings JobSettings(absl::string_view plugin_file, TryOptions try_options, const XlaSettings& settings) {
   constexpr char kShardAutotuning[] = "xla_gpu_shard_autotuning";
   XlaSettings job;
-  if (!IsForCuda(plugin_file) || flags::PjrtCollectives() != "device" || settings.count(kShardAutotuning) > 0) {
+  if (!IsForCuda(plugin_file) || flags::PjrtCollectives() != flags::PjrtCollectivesSetting::kDevice ||
+      settings.count(kShardAutotuning) > 0) {
     return job;
   }
   job[kShardAutotuning] = {"false", Source::kPackage, /*is_bool=*/true};

@@ -11,6 +11,7 @@
 #include "plugin/backends/remote/device.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::remote {
 namespace {
@@ -55,8 +56,7 @@ class RemoteBackend final : public hal::Backend {
     call.Write(proto::DescribeRequest());
     call.WritesDone();
     if (const absl::Status status = call.Wait(kAnswerTimeout); !status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("device server at ", spec_, ": ", status.message(), TlsHint(spec_, status)));
+      return Reworded(status, absl::StrCat("device server at ", spec_, ": ", status.message(), TlsHint(spec_, status)));
     }
     if (!valid) {
       return absl::InternalError(

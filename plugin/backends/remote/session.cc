@@ -8,6 +8,7 @@
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/base/files/file_lock.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::remote {
 namespace {
@@ -92,8 +93,7 @@ void Session::Done(const absl::Status& status) {
     answer_ = absl::InternalError(absl::StrCat("the device server at ", connection_->spec(),
                                                " ended the session before it assigned a module; see the server's log"));
   } else {
-    answer_ =
-        absl::Status(status.code(), absl::StrCat("device server at ", connection_->spec(), ": ", status.message()));
+    answer_ = Reworded(status, absl::StrCat("device server at ", connection_->spec(), ": ", status.message()));
   }
   answered_.Notify();
 }

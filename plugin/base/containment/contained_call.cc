@@ -13,6 +13,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/containment/crash_handler.h"
+#include "plugin/base/status_payloads.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::containment {
@@ -21,7 +22,6 @@ namespace {
 // XLA's passes recurse over operands, so deep graphs need more than a thread's usual 8 MiB. Untouched pages cost
 // nothing.
 constexpr size_t kStackBytes = size_t{64} << 20;
-constexpr char kCrashUrl[] = "hpu-tensorflow/crash";
 
 // Shared by caller and thread. The thread may never end, so neither side can free the object alone.
 struct Call {
@@ -87,9 +87,7 @@ absl::Status CrashStatus(const Call& call, int signal) {
   }
   const std::string what = call.activity.empty() ? call.what : absl::StrCat(call.what, " at ", call.activity);
   LOG(ERROR) << what << ": crashed; the thread was stopped: " << cause;
-  absl::Status status = absl::InternalError(absl::StrCat(what, ": ", cause));
-  status.SetPayload(kCrashUrl, absl::Cord());
-  return status;
+  return With(absl::InternalError(absl::StrCat(what, ": ", cause)), Payload::kCrash);
 }
 
 }  // namespace
@@ -119,6 +117,6 @@ absl::Status RunContained(absl::string_view what, absl::FunctionRef<absl::Status
   return std::move(call->status);
 }
 
-bool IsCrash(const absl::Status& status) { return status.GetPayload(kCrashUrl).has_value(); }
+bool IsCrash(const absl::Status& status) { return Has(status, Payload::kCrash); }
 
 }  // namespace hpu::containment

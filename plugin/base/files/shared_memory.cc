@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::files {
 namespace {
@@ -40,7 +41,7 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   if (seals < 0 || fstat(file.get(), &info) != 0 || fstatfs(file.get(), &system) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("cannot map shared memory of ", bytes,
                                                       " bytes: its file is not a memfd (", std::strerror(errno),
-                                                      "); report a bug"));
+                                                      "); " HPU_REPORT_BUG));
   }
   if ((seals & kSizeSeals) != kSizeSeals) {
     return absl::FailedPreconditionError(

@@ -85,15 +85,15 @@ std::string ParseString(Variable variable, const char* fallback) {
   return value != nullptr ? value : fallback;
 }
 
-std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values) {
+int ParseChoice(Variable variable, int fallback, std::initializer_list<const char*> values) {
   const char* value = Get(&variable);
   if (value == nullptr) return fallback;
-  for (const char* candidate : values) {
-    if (strcasecmp(value, candidate) == 0) return candidate;
+  for (const char* const* candidate = values.begin(); candidate != values.end(); ++candidate) {
+    if (strcasecmp(value, *candidate) == 0) return static_cast<int>(candidate - values.begin());
   }
   std::string expected = "one of";
   for (const char* candidate : values) expected += std::string(expected == "one of" ? " " : ", ") + candidate;
-  ReportOnce(variable.name, value, expected.c_str(), fallback);
+  ReportOnce(variable.name, value, expected.c_str(), values.begin()[fallback]);
   return fallback;
 }
 

@@ -28,7 +28,8 @@ bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/
 int64_t ParseInt(Variable variable, int64_t fallback, int64_t min = std::numeric_limits<int64_t>::min(),
                  int64_t max = std::numeric_limits<int64_t>::max());
 std::string ParseString(Variable variable, const char* fallback);
-std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values);
+// The position of the value in `values`; `fallback` is a position too.
+int ParseChoice(Variable variable, int fallback, std::initializer_list<const char*> values);
 std::vector<std::string> ParseList(Variable variable, const char* fallback);  // comma-separated; spaces are trimmed
 
 }  // namespace hpu::flags

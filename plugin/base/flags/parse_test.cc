@@ -25,7 +25,7 @@ TEST(ParseTest, AnUnreadableValueCountsAsUnset) {
   const ScopedVariable variable("HPU_PARSE_TEST", "many");
   EXPECT_EQ(ParseInt("HPU_PARSE_TEST", 1), 1);
   EXPECT_TRUE(ParseBool("HPU_PARSE_TEST", true));
-  EXPECT_EQ(ParseEnum("HPU_PARSE_TEST", "few", {"few", "all"}), "few");
+  EXPECT_EQ(ParseChoice("HPU_PARSE_TEST", 1, {"few", "all"}), 1);
 }
 
 TEST(ParseTest, ANumberOutOfRangeCountsAsUnset) {

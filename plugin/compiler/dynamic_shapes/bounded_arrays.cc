@@ -1,6 +1,6 @@
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/shape_util.h"
 
@@ -15,7 +15,7 @@ XlaOp BoundedArray::Size(int64_t d) const {
 
 absl::StatusOr<BoundedArray> ToBounded(XlaOp array) {
   BoundedArray bounded;
-  TF_ASSIGN_OR_RETURN(bounded.shape, array.builder()->GetShape(array));
+  HPU_ASSIGN_OR_RETURN(bounded.shape, array.builder()->GetShape(array));
   bounded.array = array;
   bounded.sizes.resize(bounded.shape.dimensions_size());
   for (int64_t d = 0; d < bounded.shape.dimensions_size(); ++d) {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/xla_compat.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
@@ -21,8 +22,6 @@
 #include "plugin/compiler/dynamic_shapes/size_simplification.h"
 #include "plugin/compiler/dynamic_shapes/size_sources.h"
 #include "plugin/compiler/dynamic_shapes/symbol_values.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -84,7 +83,7 @@ xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xl
 
 // Appends the sizes to the program's results and makes the results static. Arrays inside the program stay dynamic.
 absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& program, StaticProgram* rewritten) {
-  TF_ASSIGN_OR_RETURN(const xla::ProgramShape shape, program.GetProgramShape());
+  HPU_ASSIGN_OR_RETURN(const xla::ProgramShape shape, program.GetProgramShape());
   xla::XlaBuilder builder(program.name());
   std::vector<xla::XlaOp> parameters, results, sizes;
   for (int i = 0; i < shape.parameters_size(); ++i) {
@@ -228,7 +227,7 @@ absl::Status ProveRequired(xla::HloModule* module, int64_t bound, const SizePara
   for (const xla::HloInstruction* call : calls) {
     const xla::HloInstruction* const predicate = call->operand(0);
     if (call->IsCustomCall(kBounded)) {
-      TF_RETURN_IF_ERROR(CheckForSymbols(*predicate, symbols, &sources));
+      HPU_RETURN_IF_ERROR(CheckForSymbols(*predicate, symbols, &sources));
       continue;
     }
     const absl::Status proven = ProveSizesEqual(*predicate, bound, symbols, &sources);
@@ -238,15 +237,15 @@ absl::Status ProveRequired(xla::HloModule* module, int64_t bound, const SizePara
     if (!DependsOnSymbols(*condition, symbols)) return proven;
     conditions->push_back(std::move(condition));
   }
-  for (xla::HloInstruction* call : calls) TF_RETURN_IF_ERROR(call->parent()->RemoveInstruction(call));
+  for (xla::HloInstruction* call : calls) HPU_RETURN_IF_ERROR(call->parent()->RemoveInstruction(call));
   return absl::OkStatus();
 }
 
 // Runs XLA's dynamic padder. As in XLA's CPU compiler, earlier passes rewrite instructions that the padder does not
 // support.
 absl::Status RunPadder(xla::HloModule* module, const SizeParameter& symbols, Conditions* conditions) {
-  TF_RETURN_IF_ERROR(xla::CallInliner(/*single_call_site=*/true).Run(module).status());
-  TF_RETURN_IF_ERROR(SetFirstListSizes(module));
+  HPU_RETURN_IF_ERROR(xla::CallInliner(/*single_call_site=*/true).Run(module).status());
+  HPU_RETURN_IF_ERROR(SetFirstListSizes(module));
   xla::HloPassPipeline pipeline("bounded shapes");
   pipeline.AddPass<xla::CallInliner>(/*single_call_site=*/true);
   pipeline.AddPass<xla::BatchNormExpander>(/*rewrite_training_op=*/true, /*rewrite_inference_op=*/true,
@@ -254,20 +253,20 @@ absl::Status RunPadder(xla::HloModule* module, const SizeParameter& symbols, Con
   pipeline.AddPass<xla::ConditionalCanonicalizer>();
   pipeline.AddPass<xla::DynamicDimensionSimplifier>();
   pipeline.AddPass<xla::HloCSE>(/*is_layout_sensitive=*/false);  // equal masks have one size
-  TF_RETURN_IF_ERROR(pipeline.Run(module).status());
+  HPU_RETURN_IF_ERROR(pipeline.Run(module).status());
   const int64_t bound = MaxBound(*module);
-  TF_RETURN_IF_ERROR(CheckProducts(module));
+  HPU_RETURN_IF_ERROR(CheckProducts(module));
   if (!symbols.ranges.empty()) RequireBounds(module);
   const Instructions selects = FindSelects(*module);
   xla::DynamicPadderOptions options;
   options.slice_dynamic_output = false;
   options.shape_check_mode = xla::DynamicDimensionInference::ShapeCheckMode::kRuntime;
   options.assertion_generator = [](xla::HloInstruction* predicate) { KeepAlive(predicate, kRequired); };
-  TF_RETURN_IF_ERROR(xla::DynamicPadder(options).Run(module).status());
-  TF_RETURN_IF_ERROR(SimplifySizes(module, symbols));
-  TF_RETURN_IF_ERROR(ProveRequired(module, bound, symbols, conditions));
-  TF_RETURN_IF_ERROR(xla::HloCSE(/*is_layout_sensitive=*/false).Run(module).status());  // equal masks
-  TF_RETURN_IF_ERROR(ShareExtremumOperands(module, selects));
+  HPU_RETURN_IF_ERROR(xla::DynamicPadder(options).Run(module).status());
+  HPU_RETURN_IF_ERROR(SimplifySizes(module, symbols));
+  HPU_RETURN_IF_ERROR(ProveRequired(module, bound, symbols, conditions));
+  HPU_RETURN_IF_ERROR(xla::HloCSE(/*is_layout_sensitive=*/false).Run(module).status());  // equal masks
+  HPU_RETURN_IF_ERROR(ShareExtremumOperands(module, selects));
   return xla::HloDCE().Run(module).status();
 }
 
@@ -308,7 +307,7 @@ absl::Status TakeConditions(xla::HloModule* module, const SizeParameter& symbols
     return absl::UnimplementedError(absl::StrCat("the sizes of ", call->metadata().op_name(), " (",
                                                  call->metadata().op_type(), ") depend on values"));
   }
-  for (xla::HloInstruction* call : calls) TF_RETURN_IF_ERROR(call->parent()->RemoveInstruction(call));
+  for (xla::HloInstruction* call : calls) HPU_RETURN_IF_ERROR(call->parent()->RemoveInstruction(call));
   return xla::HloDCE().Run(module).status();
 }
 
@@ -328,7 +327,7 @@ absl::StatusOr<std::shared_ptr<const SizeArithmetic>> TakeSizes(xla::HloModule* 
   xla::HloInstruction* const root = entry->AddInstruction(xla::HloInstruction::CreateTuple(kept));
   entry->set_root_instruction(root, /*accept_different_shape=*/true);
   *module->mutable_entry_computation_layout() = xla::ComputationLayout(entry->ComputeProgramShape(), true);
-  TF_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
+  HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   return arithmetic;
 }
 
@@ -343,18 +342,18 @@ bool HasDynamicShapes(const xla::HloModuleProto& program) {
 
 absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& program, const SizeParameter& symbols) {
   StaticProgram rewritten;
-  TF_ASSIGN_OR_RETURN(const xla::XlaComputation with_sizes, AppendSizes(program, &rewritten));
-  TF_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
-                      compat::ProgramShapeFromProto(with_sizes.proto().host_program_shape()));
+  HPU_ASSIGN_OR_RETURN(const xla::XlaComputation with_sizes, AppendSizes(program, &rewritten));
+  HPU_ASSIGN_OR_RETURN(const xla::ProgramShape program_shape,
+                       compat::ProgramShapeFromProto(with_sizes.proto().host_program_shape()));
   xla::HloModuleConfig config(program_shape, /*ignore_layouts=*/true);
   config.set_debug_options(xla::GetDebugOptionsFromFlags());
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module,
-                      xla::HloModule::CreateFromProto(with_sizes.proto(), config));
-  TF_RETURN_IF_ERROR(CheckWindows(*module));
-  TF_RETURN_IF_ERROR(RunPadder(module.get(), symbols, &rewritten.conditions));
-  TF_RETURN_IF_ERROR(TakeConditions(module.get(), symbols, &rewritten.conditions));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloModule> module,
+                       xla::HloModule::CreateFromProto(with_sizes.proto(), config));
+  HPU_RETURN_IF_ERROR(CheckWindows(*module));
+  HPU_RETURN_IF_ERROR(RunPadder(module.get(), symbols, &rewritten.conditions));
+  HPU_RETURN_IF_ERROR(TakeConditions(module.get(), symbols, &rewritten.conditions));
   if (!symbols.ranges.empty() && rewritten.sizes > 0) {
-    TF_ASSIGN_OR_RETURN(rewritten.arithmetic, TakeSizes(module.get(), symbols));
+    HPU_ASSIGN_OR_RETURN(rewritten.arithmetic, TakeSizes(module.get(), symbols));
   }
   rewritten.hlo = module->ToProto();
   if (HasDynamicShapes(rewritten.hlo)) {

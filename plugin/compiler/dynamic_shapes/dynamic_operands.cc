@@ -14,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
@@ -21,8 +22,6 @@
 #include "plugin/compiler/dynamic_shapes/labelled_dimensions.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/slicing.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -74,7 +73,7 @@ absl::Status CheckBroadcastShapes(const tensorflow::OpKernel& kernel, tensorflow
   for (const int i : {0, 1}) {
     const auto status = context->ConstantInputAsIntVector(i, &sizes[i], xla::ValueInferenceMode::kUpperBound);
     if (!status.ok()) return absl::OkStatus();  // the lowering fails
-    TF_RETURN_IF_ERROR(context->ResolveInputDynamismIntoPredVector(i, &dynamic[i]));
+    HPU_RETURN_IF_ERROR(context->ResolveInputDynamismIntoPredVector(i, &dynamic[i]));
   }
   for (size_t d = 1; d <= std::min(sizes[0].size(), sizes[1].size()); ++d) {
     for (const int i : {0, 1}) {
@@ -94,7 +93,7 @@ absl::Status CheckFactors(const tensorflow::OpKernel& kernel, tensorflow::XlaOpK
                           const std::vector<Labels>& labels) {
   absl::flat_hash_map<std::string, std::pair<int64_t, bool>> known;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
     for (int64_t d = 0; d < shape.dimensions_size() && d < static_cast<int64_t>(labels[i].size()); ++d) {
       const std::pair<int64_t, bool> dimension(shape.dimensions(d), shape.is_dynamic_dimension(d));
       const auto [found, is_new] = known.try_emplace(labels[i][d], dimension);
@@ -111,9 +110,9 @@ absl::Status CheckFactors(const tensorflow::OpKernel& kernel, tensorflow::XlaOpK
 absl::Status CheckBatchedProduct(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
   std::vector<Labels> labels(2);
   for (const int i : {0, 1}) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
     bool adjoint = false;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), i == 0 ? "adj_x" : "adj_y", &adjoint));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), i == 0 ? "adj_x" : "adj_y", &adjoint));
     for (int64_t d = 0; d < shape.dimensions_size(); ++d)
       labels[i].push_back(absl::StrCat("batch ", shape.dimensions_size() - d));
     if (shape.dimensions_size() < 2) continue;
@@ -125,11 +124,11 @@ absl::Status CheckBatchedProduct(const tensorflow::OpKernel& kernel, tensorflow:
 
 absl::Status CheckEinsum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
   std::string equation;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "equation", &equation));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "equation", &equation));
   const std::vector<std::string> terms = absl::StrSplit(equation.substr(0, equation.find("->")), ',');
   std::vector<Labels> labels(kernel.num_inputs());
   for (int i = 0; i < kernel.num_inputs() && i < static_cast<int>(terms.size()); ++i) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
     const std::string term = absl::StrReplaceAll(terms[i], {{" ", ""}, {"...", "."}});
     for (const char label : term) {
       if (label != '.') labels[i].push_back(std::string(1, label));
@@ -144,7 +143,7 @@ absl::Status CheckEinsum(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKe
 absl::Status CheckLists(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
   std::optional<xla::Shape> first;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
     if (!shape.has_value() || !shape->IsTuple()) continue;
     if (!first.has_value()) first = shape;
     if (*shape == *first) continue;
@@ -156,9 +155,9 @@ absl::Status CheckLists(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKer
 
 // Fails if a dynamic dimension must have a size: the lowering compares the bound.
 absl::Status CheckEnsuredShape(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
+  HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
   tensorflow::PartialTensorShape ensured;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "shape", &ensured));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "shape", &ensured));
   for (int64_t d = 0; d < shape.dimensions_size() && d < ensured.dims(); ++d) {
     if (!shape.is_dynamic_dimension(d) || ensured.dim_size(static_cast<int>(d)) < 0) continue;
     return DynamicOperandError(kernel, 0, absl::StrCat("dimension ", d, " of shape ", shape.ToString()));
@@ -170,7 +169,7 @@ absl::Status CheckEnsuredShape(const tensorflow::OpKernel& kernel, tensorflow::X
 absl::Status CheckExceptions(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context) {
   const std::string& op = kernel.type_string();
   if (op == "Tile") {
-    TF_ASSIGN_OR_RETURN(const xla::Shape input, context->InputXlaShape(0));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape input, context->InputXlaShape(0));
     std::vector<int64_t> multiples;
     if (input.is_dynamic() && context->ConstantInputAsIntVector(1, &multiples).ok() &&
         absl::c_linear_search(multiples, 0)) {
@@ -179,7 +178,7 @@ absl::Status CheckExceptions(const tensorflow::OpKernel& kernel, tensorflow::Xla
   }
   if (absl::StartsWith(op, "BatchMatMul")) return CheckBatchedProduct(kernel, context);
   if (op == "Reshape" && IsKnownUpToBound(context, 1)) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape input, context->InputXlaShape(0));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape input, context->InputXlaShape(0));
     if (xla::ShapeUtil::ElementsIn(input) == 0) return DynamicOperandError(kernel, 1, "the value, for an empty array,");
   }
   if (op == "Einsum") return CheckEinsum(kernel, context);
@@ -203,7 +202,7 @@ absl::Status CheckBroadcast(const tensorflow::OpKernel& kernel, tensorflow::XlaO
   std::vector<std::vector<Dimension>> positions;
   std::vector<xla::Shape> shapes;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(shapes.emplace_back(), context->InputXlaShape(i));
+    HPU_ASSIGN_OR_RETURN(shapes.emplace_back(), context->InputXlaShape(i));
     positions.resize(std::max<size_t>(positions.size(), shapes.back().dimensions_size()));
   }
   for (int i = 0; i < kernel.num_inputs(); ++i) {
@@ -258,7 +257,7 @@ bool HasDynamicRest(tensorflow::XlaOpKernelContext* context, int input) {
 // further values.
 absl::Status LowerUnique(tensorflow::OpKernel* lowering, tensorflow::OpKernelContext* context) {
   tensorflow::XlaOpKernelContext xla_context(context);
-  TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(&xla_context, 0));
+  HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(&xla_context, 0));
   if (!shape.has_value() || shape->is_static()) {
     lowering->Compute(context);
     return context->status();
@@ -270,8 +269,8 @@ absl::Status LowerUnique(tensorflow::OpKernel* lowering, tensorflow::OpKernelCon
     const OperandReplacement replacement(context, 0, ReplacePast(padded, size, 0, first));
     lowering->Compute(context);
   }
-  TF_RETURN_IF_ERROR(context->status());
-  TF_RETURN_IF_ERROR(ReplaceResult(context, 0, [&](xla::XlaOp values) {  // the empty vector has no first element
+  HPU_RETURN_IF_ERROR(context->status());
+  HPU_RETURN_IF_ERROR(ReplaceResult(context, 0, [&](xla::XlaOp values) {  // the empty vector has no first element
     const xla::XlaOp count = xla::Min(xla::GetDimensionSize(values, 0), size);
     return xla::SetDimensionSize(xla::RemoveDynamicDimension(values, 0), count, 0);
   }));
@@ -284,9 +283,9 @@ absl::StatusOr<bool> Draw(tensorflow::OpKernel* lowering, tensorflow::OpKernelCo
   tensorflow::XlaOpKernelContext xla_context(context);
   if (!IsKnownUpToBound(&xla_context, 0)) return false;
   std::vector<int64_t> bounds;
-  TF_RETURN_IF_ERROR(xla_context.ConstantInputAsIntVector(0, &bounds, xla::ValueInferenceMode::kUpperBound));
+  HPU_RETURN_IF_ERROR(xla_context.ConstantInputAsIntVector(0, &bounds, xla::ValueInferenceMode::kUpperBound));
   std::vector<bool> dynamic;
-  TF_RETURN_IF_ERROR(xla_context.ResolveInputDynamismIntoPredVector(0, &dynamic));
+  HPU_RETURN_IF_ERROR(xla_context.ResolveInputDynamismIntoPredVector(0, &dynamic));
   const int64_t elements = absl::c_accumulate(bounds, int64_t{1}, std::multiplies<>());
   const xla::XlaOp shape = xla::ConvertElementType(xla_context.Input(0), xla::S32);
   tensorflow::Tensor linear(xla_context.input_type(0), {1});
@@ -296,8 +295,8 @@ absl::StatusOr<bool> Draw(tensorflow::OpKernel* lowering, tensorflow::OpKernelCo
     const OperandReplacement replacement(context, 0, linear);
     lowering->Compute(context);
   }
-  TF_RETURN_IF_ERROR(context->status());
-  TF_RETURN_IF_ERROR(ReplaceResult(context, 0, [&](xla::XlaOp drawn) {
+  HPU_RETURN_IF_ERROR(context->status());
+  HPU_RETURN_IF_ERROR(ReplaceResult(context, 0, [&](xla::XlaOp drawn) {
     xla::Shape bounded = xla::ShapeUtil::MakeShape(xla::S32, bounds);
     std::vector<xla::XlaOp> sizes;
     for (int64_t d = 0; d < bounded.dimensions_size(); ++d) {
@@ -318,10 +317,10 @@ absl::StatusOr<bool> LowerForCapacity(tensorflow::OpKernel* lowering, tensorflow
   tensorflow::XlaOpKernelContext xla_context(context);
   if (!IsKnownUpToBound(&xla_context, 1)) return false;
   int64_t bound = 0;
-  TF_RETURN_IF_ERROR(xla_context.ConstantInputAsIntScalar(1, &bound, xla::ValueInferenceMode::kUpperBound));
+  HPU_RETURN_IF_ERROR(xla_context.ConstantInputAsIntScalar(1, &bound, xla::ValueInferenceMode::kUpperBound));
   const OperandReplacement replacement(context, 1, tensorflow::Tensor(static_cast<int32_t>(bound)));
   lowering->Compute(context);
-  TF_RETURN_IF_ERROR(context->status());
+  HPU_RETURN_IF_ERROR(context->status());
   return true;
 }
 
@@ -331,9 +330,9 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
                                   tensorflow::XlaOpKernelContext* context) {
   const DynamicSizes dynamic = FactsOf(kernel.type_string()).dynamic;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
     if (!shape.has_value()) continue;
-    TF_RETURN_IF_ERROR(CheckEmptyArray(kernel, i, *shape));
+    HPU_RETURN_IF_ERROR(CheckEmptyArray(kernel, i, *shape));
     const auto found = absl::c_linear_search(constants, i) ? FindDynamicDimension(*shape, 0) : std::nullopt;
     if (found.has_value() && !IsOverBounds(dynamic) && dynamic != DynamicSizes::kLabelled)
       return DynamicOperandError(kernel, i, *found);
@@ -342,7 +341,7 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
   if (dynamic == DynamicSizes::kAll) return CheckExceptions(kernel, context);
   if (dynamic == DynamicSizes::kBroadcast) return CheckBroadcast(kernel, context);
   if (dynamic == DynamicSizes::kFirstPast) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(0));
     // Copies of NaN would count as further values.
     const bool copies =
         !tensorflow::DataTypeIsFloating(context->input_type(0)) && xla::ShapeUtil::ElementsIn(shape) > 0;
@@ -351,7 +350,7 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
   }
   if (dynamic == DynamicSizes::kLabelled) {
     if (IsRightWithoutLabels(kernel, context)) return absl::OkStatus();
-    TF_RETURN_IF_ERROR(CheckLabels(kernel, LabelsOf(kernel, context), context));
+    HPU_RETURN_IF_ERROR(CheckLabels(kernel, LabelsOf(kernel, context), context));
     for (const int i : constants) {
       if (IsKnownUpToBound(context, i)) return DynamicOperandError(kernel, i, "the value");
     }
@@ -359,7 +358,7 @@ absl::Status CheckDynamicOperands(const tensorflow::OpKernel& kernel, const std:
   }
   const int64_t first_dimension = dynamic == DynamicSizes::kBatch ? 1 : 0;
   for (int i = IsOverBounds(dynamic) || dynamic == DynamicSizes::kDraw ? 1 : 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
     if (const auto found = shape.has_value() ? FindDynamicDimension(*shape, first_dimension) : std::nullopt) {
       return DynamicOperandError(kernel, i, *found);
     }
@@ -387,13 +386,13 @@ absl::Status LowerOverBounds(tensorflow::OpKernel* lowering, tensorflow::OpKerne
   tensorflow::XlaOpKernelContext xla_context(context);
   const DynamicSizes dynamic = FactsOf(lowering->type_string()).dynamic;
   if (dynamic == DynamicSizes::kWindows) {
-    TF_ASSIGN_OR_RETURN(const bool is_dynamic, HasDynamicWindows(&xla_context));
+    HPU_ASSIGN_OR_RETURN(const bool is_dynamic, HasDynamicWindows(&xla_context));
     if (is_dynamic) return LowerWindows(lowering, unpadded, context);
-    TF_ASSIGN_OR_RETURN(const bool is_lowered, LowerPaddedAverage(lowering, context));
+    HPU_ASSIGN_OR_RETURN(const bool is_lowered, LowerPaddedAverage(lowering, context));
     if (is_lowered) return absl::OkStatus();
   }
   if (dynamic == DynamicSizes::kDraw) {
-    TF_ASSIGN_OR_RETURN(const bool drawn, Draw(lowering, context));
+    HPU_ASSIGN_OR_RETURN(const bool drawn, Draw(lowering, context));
     if (drawn) return absl::OkStatus();
   }
   if (dynamic == DynamicSizes::kFirstPast) return LowerUnique(lowering, context);
@@ -401,19 +400,19 @@ absl::Status LowerOverBounds(tensorflow::OpKernel* lowering, tensorflow::OpKerne
     return LowerWithLabels(lowering, LabelsOf(*lowering, &xla_context), context);
   }
   if (dynamic == DynamicSizes::kCapacity) {
-    TF_ASSIGN_OR_RETURN(const bool is_lowered, LowerForCapacity(lowering, context));
+    HPU_ASSIGN_OR_RETURN(const bool is_lowered, LowerForCapacity(lowering, context));
     if (is_lowered) return absl::OkStatus();
   }
   std::optional<xla::Shape> shape;
   if (IsOverBounds(dynamic)) {
-    TF_ASSIGN_OR_RETURN(shape, ShapeOfOperandValue(&xla_context, 0));
+    HPU_ASSIGN_OR_RETURN(shape, ShapeOfOperandValue(&xla_context, 0));
   }
   if (!shape.has_value() || !shape->IsArray() || shape->is_static()) {
     lowering->Compute(context);
     return context->status();
   }
   xla::XlaBuilder* const builder = xla_context.builder();
-  TF_ASSIGN_OR_RETURN(BoundedArray operand, ToBounded(xla_context.Input(0)));
+  HPU_ASSIGN_OR_RETURN(BoundedArray operand, ToBounded(xla_context.Input(0)));
   const xla::XlaOp past = dynamic == DynamicSizes::kOnesPast ? xla::One(builder, shape->element_type())
                                                              : xla::Zero(builder, shape->element_type());
   if (dynamic != DynamicSizes::kLikeInput) operand.array = ReplacePast(operand, past);
@@ -421,7 +420,7 @@ absl::Status LowerOverBounds(tensorflow::OpKernel* lowering, tensorflow::OpKerne
     const OperandReplacement replacement(context, 0, operand.array);
     lowering->Compute(context);
   }
-  TF_RETURN_IF_ERROR(context->status());
+  HPU_RETURN_IF_ERROR(context->status());
   return ReplaceResult(context, 0, [&](xla::XlaOp result) { return SetSizes(result, operand.sizes); });
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/op_facts/op_facts.h"
@@ -21,8 +22,6 @@
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/util/padding.h"
 #include "tensorflow/core/util/tensor_format.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/slicing.h"
@@ -202,9 +201,9 @@ class WindowLowering {
   absl::Status Run() {
     op_ = FindWindowOp(lowering_->type_string());
     if (op_ == nullptr) return NotSupported(*lowering_, "the op has no windows");
-    TF_RETURN_IF_ERROR(ReadImages());
-    TF_RETURN_IF_ERROR(ReadWindows());
-    TF_RETURN_IF_ERROR(CheckOperands());
+    HPU_RETURN_IF_ERROR(ReadImages());
+    HPU_RETURN_IF_ERROR(ReadWindows());
+    HPU_RETURN_IF_ERROR(CheckOperands());
     StateConditions();
     const bool places = NeedsPlaces();
     if (places && unpadded_ == nullptr) return NotSupported(*lowering_, "padding SAME");
@@ -216,11 +215,11 @@ class WindowLowering {
       return NotSupported(*lowering_, "padding SAME with strides");
     }
     if (places && op_->averages) return Average();
-    TF_RETURN_IF_ERROR(ReplaceOperands(places));
+    HPU_RETURN_IF_ERROR(ReplaceOperands(places));
     OpKernel* const lowering = places ? unpadded_ : lowering_;
     lowering->Compute(context_);
     replacements_.clear();
-    TF_RETURN_IF_ERROR(context_->status());
+    HPU_RETURN_IF_ERROR(context_->status());
     return ReplaceResult(context_, 0, [&](XlaOp result) { return Finish(result, places); });
   }
 
@@ -232,12 +231,12 @@ class WindowLowering {
     if (status.ok()) status = ReadWindows();
     if (status.ok()) status = CheckOperands();
     if (absl::IsUnimplemented(status)) return false;  // XLA's lowering may support it
-    TF_RETURN_IF_ERROR(status);
+    HPU_RETURN_IF_ERROR(status);
     const bool is_padded = absl::c_any_of(dimensions_, [](const SlidingWindow& dimension) {
       return dimension.same && dimension.Covered() > dimension.bound;
     });
     if (!is_padded) return false;
-    TF_RETURN_IF_ERROR(Average());
+    HPU_RETURN_IF_ERROR(Average());
     return true;
   }
 
@@ -245,7 +244,7 @@ class WindowLowering {
   template <typename T>
   absl::StatusOr<std::vector<int64_t>> Attribute(const char* name) {
     std::vector<T> values;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(lowering_->def(), name, &values));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(lowering_->def(), name, &values));
     return std::vector<int64_t>(values.begin(), values.end());
   }
 
@@ -253,9 +252,9 @@ class WindowLowering {
   absl::StatusOr<std::vector<int64_t>> Numbers(const char* name) {
     std::vector<int64_t> numbers;
     if (tensorflow::HasNodeAttr(lowering_->def(), name)) {
-      TF_ASSIGN_OR_RETURN(numbers, Attribute<int32_t>(name));
+      HPU_ASSIGN_OR_RETURN(numbers, Attribute<int32_t>(name));
     } else {
-      TF_RETURN_IF_ERROR(xla_context_.ConstantInputAsIntVector(name, &numbers));
+      HPU_RETURN_IF_ERROR(xla_context_.ConstantInputAsIntVector(name, &numbers));
     }
     if (numbers.size() == dimensions_.size()) return numbers;
     return NotSupported(*lowering_, absl::StrCat(numbers.size(), " elements of ", name));
@@ -266,15 +265,15 @@ class WindowLowering {
     xla::Shape shape;
     std::vector<XlaOp> sizes;
     if (op_->shape < 0) {
-      TF_ASSIGN_OR_RETURN(const BoundedArray images, ToBounded(xla_context_.Input(op_->images[0])));
+      HPU_ASSIGN_OR_RETURN(const BoundedArray images, ToBounded(xla_context_.Input(op_->images[0])));
       shape = images.shape;
       sizes = images.sizes;
     } else {
       std::vector<int64_t> bounds;
       std::vector<bool> dynamic;
-      TF_RETURN_IF_ERROR(
+      HPU_RETURN_IF_ERROR(
           xla_context_.ConstantInputAsIntVector(op_->shape, &bounds, xla::ValueInferenceMode::kUpperBound));
-      TF_RETURN_IF_ERROR(xla_context_.ResolveInputDynamismIntoPredVector(op_->shape, &dynamic));
+      HPU_RETURN_IF_ERROR(xla_context_.ResolveInputDynamismIntoPredVector(op_->shape, &dynamic));
       shape = xla::ShapeUtil::MakeShape(xla::S32, bounds);
       sizes.resize(bounds.size());
       const XlaOp numbers = xla::ConvertElementType(xla_context_.Input(op_->shape), xla::S32);
@@ -315,23 +314,23 @@ class WindowLowering {
       }
     }
     if (op_->filter < 0 && op_->sizes == nullptr) return absl::OkStatus();
-    TF_RETURN_IF_ERROR(ReadSizes());
-    TF_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, Numbers("strides"));
+    HPU_RETURN_IF_ERROR(ReadSizes());
+    HPU_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, Numbers("strides"));
     for (int d = 0; d < rank; ++d) dimensions_[d].stride = strides[d];
     return ReadPadding(attributes);
   }
 
   absl::Status ReadSizes() {
     if (op_->sizes != nullptr) {
-      TF_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, Numbers(op_->sizes));
+      HPU_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, Numbers(op_->sizes));
       for (size_t d = 0; d < dimensions_.size(); ++d) dimensions_[d].window = sizes[d];
     } else {
       std::vector<int64_t> filter;
       if (op_->is_shape) {
         if (IsKnownUpToBound(&xla_context_, op_->filter)) return NotSupported(*lowering_, "a filter of dynamic size");
-        TF_RETURN_IF_ERROR(xla_context_.ConstantInputAsIntVector(op_->filter, &filter));
+        HPU_RETURN_IF_ERROR(xla_context_.ConstantInputAsIntVector(op_->filter, &filter));
       } else {
-        TF_ASSIGN_OR_RETURN(const xla::Shape shape, xla_context_.InputXlaShape(op_->filter));
+        HPU_ASSIGN_OR_RETURN(const xla::Shape shape, xla_context_.InputXlaShape(op_->filter));
         if (shape.is_dynamic()) return NotSupported(*lowering_, "a filter of shape " + shape.ToString());
         filter.assign(shape.dimensions().begin(), shape.dimensions().end());
       }
@@ -339,7 +338,7 @@ class WindowLowering {
       for (size_t i = 0; i < spatial_.size(); ++i) dimensions_[spatial_[i]].window = filter[i];
     }
     if (op_->rates == nullptr) return absl::OkStatus();
-    TF_ASSIGN_OR_RETURN(const std::vector<int64_t> rates, Numbers(op_->rates));
+    HPU_ASSIGN_OR_RETURN(const std::vector<int64_t> rates, Numbers(op_->rates));
     for (size_t d = 0; d < dimensions_.size(); ++d) {
       dimensions_[d].window = (dimensions_[d].window - 1) * rates[d] + 1;
     }
@@ -348,10 +347,10 @@ class WindowLowering {
 
   absl::Status ReadPadding(const tensorflow::AttrSlice& attributes) {
     tensorflow::Padding padding;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "padding", &padding));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "padding", &padding));
     std::vector<int64_t> edges(2 * dimensions_.size());
     if (padding == tensorflow::EXPLICIT) {
-      TF_ASSIGN_OR_RETURN(edges, Attribute<int64_t>("explicit_paddings"));
+      HPU_ASSIGN_OR_RETURN(edges, Attribute<int64_t>("explicit_paddings"));
     }
     if (edges.size() != 2 * dimensions_.size()) return NotSupported(*lowering_, "the padding");
     for (size_t d = 0; d < dimensions_.size(); ++d) {
@@ -384,14 +383,14 @@ class WindowLowering {
         return NotSupported(*lowering_, "padded integers");
       }
     }
-    for (const int input : op_->images) TF_RETURN_IF_ERROR(CheckArray(input, /*has_windows=*/false));
-    for (const int input : op_->windows) TF_RETURN_IF_ERROR(CheckArray(input, /*has_windows=*/true));
+    for (const int input : op_->images) HPU_RETURN_IF_ERROR(CheckArray(input, /*has_windows=*/false));
+    for (const int input : op_->windows) HPU_RETURN_IF_ERROR(CheckArray(input, /*has_windows=*/true));
     return absl::OkStatus();
   }
 
   // Checks the shape of an operand. Bounds may differ from those of the images or the number of windows.
   absl::Status CheckArray(int input, bool has_windows) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, xla_context_.InputXlaShape(input));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, xla_context_.InputXlaShape(input));
     bool fits = shape.dimensions_size() == static_cast<int64_t>(dimensions_.size());
     for (int64_t d = 0; d < shape.dimensions_size() && fits; ++d) {
       const SlidingWindow& dimension = dimensions_[d];
@@ -405,7 +404,7 @@ class WindowLowering {
 
   // An operand over the bounds of the images or the number of windows.
   absl::StatusOr<XlaOp> Operand(int input, bool has_windows) {
-    TF_ASSIGN_OR_RETURN(const BoundedArray operand, ToBounded(xla_context_.Input(input)));
+    HPU_ASSIGN_OR_RETURN(const BoundedArray operand, ToBounded(xla_context_.Input(input)));
     XlaOp array = operand.array;
     const XlaOp zero = xla::Zero(array.builder(), operand.shape.element_type());
     for (int64_t d = 0; d < operand.shape.dimensions_size(); ++d) {
@@ -458,10 +457,10 @@ class WindowLowering {
     const bool is_filter = op_->result == WindowResult::kFilter;
     xla::XlaBuilder* const builder = xla_context_.builder();
     for (const int input : op_->images) {
-      TF_ASSIGN_OR_RETURN(XlaOp array, Operand(input, /*has_windows=*/false));
+      HPU_ASSIGN_OR_RETURN(XlaOp array, Operand(input, /*has_windows=*/false));
       const XlaOp padded = PaddedElement(builder, xla_context_.input_xla_type(input), input == op_->images[0]);
       if (places && SelectsMaxima()) {
-        TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(array));
+        HPU_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(array));
         const XlaOp lowest = xla::MinFiniteValue(builder, shape.element_type());
         array = xla::Select(xla::Lt(array, lowest), xla::Broadcast(lowest, shape.dimensions()), array);
       }
@@ -475,7 +474,7 @@ class WindowLowering {
       replacements_.emplace_back(context_, input, array);
     }
     for (const int input : op_->windows) {
-      TF_ASSIGN_OR_RETURN(XlaOp array, Operand(input, /*has_windows=*/true));
+      HPU_ASSIGN_OR_RETURN(XlaOp array, Operand(input, /*has_windows=*/true));
       const XlaOp zero = xla::Zero(builder, xla_context_.input_xla_type(input));
       // The maxima before the gradient need no replacement.
       const bool is_gradient = op_->result != WindowResult::kWindows && input == op_->windows.back();
@@ -570,7 +569,7 @@ class WindowLowering {
     const bool is_gradient = op_->result == WindowResult::kImages;
     const int input = is_gradient ? op_->windows[0] : op_->images[0];
     const xla::PrimitiveType type = xla_context_.input_xla_type(input), wide = type == xla::F64 ? xla::F64 : xla::F32;
-    TF_ASSIGN_OR_RETURN(XlaOp array, Operand(input, is_gradient));
+    HPU_ASSIGN_OR_RETURN(XlaOp array, Operand(input, is_gradient));
     array = xla::ConvertElementType(array, wide);
     const XlaOp zero = xla::Zero(array.builder(), wide);
     for (size_t d = 0; d < dimensions_.size(); ++d) {
@@ -674,7 +673,7 @@ std::optional<tensorflow::NodeDef> UnpaddedNode(const tensorflow::NodeDef& node)
 
 absl::StatusOr<bool> HasDynamicWindows(XlaOpKernelContext* context) {
   for (int i = 0; i < context->num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
     if (shape.has_value() && shape->is_dynamic()) return true;
   }
   const WindowOp* const op = FindWindowOp(context->op_kernel().type_string());

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tsl/platform/errors.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -52,7 +52,7 @@ absl::Status ShareExtremumOperands(xla::HloModule* module, const Instructions& s
       }
       if (operand == masked) continue;
       for (HloInstruction* user : std::vector<HloInstruction*>(operand->users())) {
-        if (!masks.contains(user)) TF_RETURN_IF_ERROR(operand->ReplaceUseWith(user, masked));
+        if (!masks.contains(user)) HPU_RETURN_IF_ERROR(operand->ReplaceUseWith(user, masked));
       }
     }
   }

@@ -11,11 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -209,12 +208,12 @@ absl::Status CheckLabels(const OpKernel& kernel, absl::string_view labels, XlaOp
   };
   std::map<std::string, std::vector<Known>> known;
   for (int i = 0; i < kernel.num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(context, i));
     xla::Shape operand;
     if (shape.has_value()) {
       operand = *shape;
     } else if (context->input_type(i) != tensorflow::DT_RESOURCE) {
-      TF_ASSIGN_OR_RETURN(operand, context->InputXlaShape(i));
+      HPU_ASSIGN_OR_RETURN(operand, context->InputXlaShape(i));
     }
     if (!operand.IsArray() || (operand.is_static() && xla::ShapeUtil::ElementsIn(operand) == 0)) continue;
     const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), operand.dimensions_size());
@@ -248,7 +247,7 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
   std::map<std::string, LabelledSize> sizes;
   std::vector<std::pair<int, XlaOp>> replaced;
   for (int i = 0; i < context->num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(&xla_context, i));
+    HPU_ASSIGN_OR_RETURN(const std::optional<xla::Shape> shape, ShapeOfOperandValue(&xla_context, i));
     if (!shape.has_value() || !shape->IsArray() || shape->is_static()) continue;
     const ArrayLabels array = LabelsOfArray(PartOf(labels, false, i), shape->dimensions_size());
     const XlaOp operand = xla_context.Input(i);
@@ -268,12 +267,12 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
     }
     lowering->Compute(context);
   }
-  TF_RETURN_IF_ERROR(context->status());
+  HPU_RETURN_IF_ERROR(context->status());
   for (int i = 0; i < context->num_outputs(); ++i) {
     const absl::string_view part = PartOf(labels, true, i);
     if (sizes.empty() || part.empty()) continue;
     absl::Status status;
-    TF_RETURN_IF_ERROR(ReplaceResult(context, i, [&](XlaOp result) {
+    HPU_RETURN_IF_ERROR(ReplaceResult(context, i, [&](XlaOp result) {
       const absl::StatusOr<xla::Shape> shape = result.builder()->GetShape(result);
       if (!shape.ok()) return result;
       const ArrayLabels array = LabelsOfArray(part, shape->dimensions_size());
@@ -291,7 +290,7 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
       }
       return result;
     }));
-    TF_RETURN_IF_ERROR(status);
+    HPU_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

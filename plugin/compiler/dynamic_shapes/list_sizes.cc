@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -67,12 +66,12 @@ HloInstruction* ElementOf(HloInstruction* tuple, int64_t index) {
 absl::Status RemoveConditions(HloComputation* turn) {
   for (HloInstruction* instruction : turn->MakeInstructionPostOrder()) {
     if (IsCondition(*instruction)) {
-      TF_RETURN_IF_ERROR(turn->RemoveInstruction(instruction));
+      HPU_RETURN_IF_ERROR(turn->RemoveInstruction(instruction));
       continue;
     }
     const HloOpcode opcode = instruction->opcode();
     if (opcode != HloOpcode::kWhile && opcode != HloOpcode::kConditional) continue;
-    for (HloComputation* called : instruction->called_computations()) TF_RETURN_IF_ERROR(RemoveConditions(called));
+    for (HloComputation* called : instruction->called_computations()) HPU_RETURN_IF_ERROR(RemoveConditions(called));
   }
   return absl::OkStatus();
 }
@@ -89,11 +88,11 @@ absl::StatusOr<HloComputation*> MakeTurn(const HloInstruction& loop, const std::
   }
   turn->set_root_instruction(turn->AddInstruction(HloInstruction::CreateTuple(sizes)),
                              /*accept_different_shape=*/true);
-  TF_RETURN_IF_ERROR(xla::FlattenCallGraph().Run(module).status());
-  TF_RETURN_IF_ERROR(RemoveConditions(turn));
-  TF_RETURN_IF_ERROR(xla::HloDCE::RunOnComputation(turn, false).status());
+  HPU_RETURN_IF_ERROR(xla::FlattenCallGraph().Run(module).status());
+  HPU_RETURN_IF_ERROR(RemoveConditions(turn));
+  HPU_RETURN_IF_ERROR(xla::HloDCE::RunOnComputation(turn, false).status());
   if (!turn->HasSideEffect()) return turn;
-  TF_RETURN_IF_ERROR(module->RemoveEmbeddedComputation(turn));
+  HPU_RETURN_IF_ERROR(module->RemoveEmbeddedComputation(turn));
   return nullptr;
 }
 
@@ -101,7 +100,7 @@ absl::Status SetSizes(HloInstruction* loop) {
   HloInstruction* const state = loop->mutable_operand(0);
   const std::vector<UnknownSize> unknown = FindUnknownSizes(*state);
   if (unknown.empty()) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(HloComputation* const turn, MakeTurn(*loop, unknown));
+  HPU_ASSIGN_OR_RETURN(HloComputation* const turn, MakeTurn(*loop, unknown));
   if (turn == nullptr) return absl::OkStatus();
   HloComputation* const computation = loop->parent();
   HloInstruction* const sizes =
@@ -128,7 +127,7 @@ absl::Status SetSizes(HloInstruction* loop) {
 absl::Status SetFirstListSizes(xla::HloModule* module) {
   for (HloComputation* computation : module->MakeComputationPostOrder()) {
     for (HloInstruction* loop : computation->MakeInstructionPostOrder()) {
-      if (loop->opcode() == HloOpcode::kWhile) TF_RETURN_IF_ERROR(SetSizes(loop));
+      if (loop->opcode() == HloOpcode::kWhile) HPU_RETURN_IF_ERROR(SetSizes(loop));
     }
   }
   return absl::OkStatus();

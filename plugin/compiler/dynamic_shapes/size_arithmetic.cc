@@ -1,8 +1,7 @@
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
 
 #include "absl/algorithm/container.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/literal_util.h"
 #include "xla/primitive_util.h"
@@ -115,9 +114,9 @@ HloInstruction* SizeArithmetic::Add(const HloInstruction* instruction, SizeSourc
 absl::StatusOr<xla::Literal> SizeArithmetic::Evaluate(const std::vector<std::vector<int64_t>>& inputs) const {
   std::vector<xla::Literal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TF_ASSIGN_OR_RETURN(const xla::Literal converted,
-                        xla::LiteralUtil::CreateR1<int64_t>(inputs[i]).Convert(input_shapes_[i].element_type()));
-    TF_ASSIGN_OR_RETURN(arguments.emplace_back(), converted.Reshape(input_shapes_[i].dimensions()));
+    HPU_ASSIGN_OR_RETURN(const xla::Literal converted,
+                         xla::LiteralUtil::CreateR1<int64_t>(inputs[i]).Convert(input_shapes_[i].element_type()));
+    HPU_ASSIGN_OR_RETURN(arguments.emplace_back(), converted.Reshape(input_shapes_[i].dimensions()));
   }
   return xla::HloEvaluator().Evaluate(module_, arguments);
 }

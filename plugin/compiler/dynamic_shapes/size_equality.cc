@@ -7,10 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
 #include "plugin/compiler/dynamic_shapes/symbol_values.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/literal.h"
 #include "xla/shape_util.h"
 
@@ -91,7 +90,7 @@ absl::Status ProveSizesEqual(const HloInstruction& predicate, int64_t bound, con
     ranges.push_back({0, bound});
   }
   for (const SizeValues& values : Combinations(ranges)) {
-    TF_ASSIGN_OR_RETURN(const xla::Literal equal, arithmetic.Evaluate(Divide(values, arithmetic)));
+    HPU_ASSIGN_OR_RETURN(const xla::Literal equal, arithmetic.Evaluate(Divide(values, arithmetic)));
     if (equal.Get<bool>({}, {0})) continue;
     return NotProven(absl::StrCat(
         "they may differ, for example if ",
@@ -111,7 +110,7 @@ absl::Status CheckForSymbols(const HloInstruction& predicate, const SizeParamete
     return absl::UnimplementedError(
         absl::StrCat(node, ": a size depends on too many changing sizes; make some of them static"));
   }
-  TF_ASSIGN_OR_RETURN(const std::vector<SizeValues> table, Tabulate({&predicate}, combinations, sources));
+  HPU_ASSIGN_OR_RETURN(const std::vector<SizeValues> table, Tabulate({&predicate}, combinations, sources));
   for (size_t i = 0; i < combinations.size(); ++i) {
     if (table[0][i] != 0) continue;
     return absl::UnimplementedError(

@@ -4,10 +4,9 @@
 #include <functional>
 #include <limits>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/slicing.h"
 #include "xla/literal.h"
@@ -110,15 +109,15 @@ absl::StatusOr<std::vector<SizeNumber>> SizeNumbersOf(tensorflow::XlaOpKernelCon
     for (const int64_t number : high) numbers.push_back(SizeNumber::Known(Clamped(number)));
     return numbers;
   }
-  TF_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(input, &high, xla::ValueInferenceMode::kUpperBound));
+  HPU_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(input, &high, xla::ValueInferenceMode::kUpperBound));
   if (!context->ConstantInputReshapedToIntVector(input, &low, xla::ValueInferenceMode::kLowerBound).ok()) {
     low.assign(high.size(), kLowest);
   }
   xla::Literal dynamic;
-  TF_RETURN_IF_ERROR(context->ResolveInputDynamism(input, &dynamic));
+  HPU_RETURN_IF_ERROR(context->ResolveInputDynamism(input, &dynamic));
   // Without operations that change nothing, XLA finds the size of which the input was made.
   XlaOp all = context->Input(input);
-  TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(input));
+  HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(input));
   if (shape.dimensions_size() != 1) all = xla::Reshape(all, {static_cast<int64_t>(high.size())});
   if (shape.element_type() != xla::S32) all = xla::ConvertElementType(all, xla::S32);
   for (size_t i = 0; i < high.size(); ++i) {

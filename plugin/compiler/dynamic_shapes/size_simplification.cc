@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
 #include "plugin/compiler/dynamic_shapes/size_sources.h"
 #include "plugin/compiler/dynamic_shapes/symbol_values.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -70,7 +69,7 @@ absl::StatusOr<std::vector<Replacement>> FindReplacements(xla::HloModule* module
   for (const auto& [set, scalars] : FindScalars(module, &dependencies)) {
     const std::vector<std::vector<int64_t>> combinations = CombinationsOf(set, symbols.ranges);
     if (combinations.empty()) continue;
-    TF_ASSIGN_OR_RETURN(
+    HPU_ASSIGN_OR_RETURN(
         const std::vector<std::vector<int64_t>> table,
         Tabulate(std::vector<const HloInstruction*>(scalars.begin(), scalars.end()), combinations, &sources));
     std::map<std::pair<const HloComputation*, std::pair<int, std::vector<int64_t>>>, HloInstruction*> known;
@@ -101,7 +100,7 @@ absl::Status RemoveConstantSelects(xla::HloModule* module) {
     for (HloInstruction* select : computation->MakeInstructionPostOrder()) {
       bool value = false;
       if (select->opcode() != HloOpcode::kSelect || !IsConstant(select->operand(0), &value)) continue;
-      TF_RETURN_IF_ERROR(select->ReplaceAllUsesWith(select->mutable_operand(value ? 1 : 2)));
+      HPU_RETURN_IF_ERROR(select->ReplaceAllUsesWith(select->mutable_operand(value ? 1 : 2)));
     }
   }
   return absl::OkStatus();
@@ -111,16 +110,16 @@ absl::Status RemoveConstantSelects(xla::HloModule* module) {
 
 absl::Status SimplifySizes(xla::HloModule* module, const SizeParameter& symbols) {
   if (symbols.number < 0) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const std::vector<Replacement> replacements, FindReplacements(module, symbols));
+  HPU_ASSIGN_OR_RETURN(const std::vector<Replacement> replacements, FindReplacements(module, symbols));
   for (const Replacement& replacement : replacements) {
     HloInstruction* equal = replacement.equal;
     if (equal == nullptr) {
       equal = replacement.scalar->parent()->AddInstruction(
           HloInstruction::CreateConstant(MakeScalar(replacement.scalar->shape().element_type(), replacement.constant)));
     }
-    TF_RETURN_IF_ERROR(replacement.scalar->ReplaceAllUsesWith(equal));
+    HPU_RETURN_IF_ERROR(replacement.scalar->ReplaceAllUsesWith(equal));
   }
-  TF_RETURN_IF_ERROR(RemoveConstantSelects(module));
+  HPU_RETURN_IF_ERROR(RemoveConstantSelects(module));
   return xla::HloDCE().Run(module).status();
 }
 

@@ -1,9 +1,8 @@
 #include "plugin/compiler/dynamic_shapes/symbol_values.h"
 
 #include "absl/algorithm/container.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/dynamic_shapes/size_arithmetic.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_opcode.h"
 #include "xla/literal.h"
@@ -79,10 +78,10 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Tabulate(absl::Span<const HloI
   std::vector<std::vector<int64_t>> table(values.size());
   for (const std::vector<int64_t>& symbols : combinations) {
     const std::vector<std::vector<int64_t>> inputs(arithmetic.inputs().size(), symbols);
-    TF_ASSIGN_OR_RETURN(xla::Literal results, arithmetic.Evaluate(inputs));
+    HPU_ASSIGN_OR_RETURN(xla::Literal results, arithmetic.Evaluate(inputs));
     const std::vector<xla::Literal> elements = results.DecomposeTuple();
     for (size_t i = 0; i < values.size(); ++i) {
-      TF_ASSIGN_OR_RETURN(const xla::Literal wide, elements[i].Convert(xla::S64));
+      HPU_ASSIGN_OR_RETURN(const xla::Literal wide, elements[i].Convert(xla::S64));
       const absl::Span<const int64_t> numbers = wide.data<int64_t>();
       table[i].insert(table[i].end(), numbers.begin(), numbers.end());
     }

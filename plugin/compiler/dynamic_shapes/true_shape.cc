@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu {
 
@@ -17,7 +18,7 @@ absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizeIndice
     if (size < 0 || size > bound.dim_size(d)) {
       return absl::InternalError(absl::StrCat("dimension ", d, " of a result with bound ", bound.DebugString(),
                                               " has size ", size, ", expected 0 to ", bound.dim_size(d),
-                                              "; report a bug"));
+                                              "; " HPU_REPORT_BUG));
     }
     shape.set_dim(d, size);
   }
@@ -28,7 +29,7 @@ absl::StatusOr<Tensor> FirstElements(const Tensor& vector, const TensorShape& sh
   Tensor first;
   if (shape.num_elements() > vector.NumElements() || !first.CopyFrom(vector.Slice(0, shape.num_elements()), shape)) {
     return absl::InternalError(absl::StrCat("a result of shape ", shape.DebugString(), " does not fit its buffer of ",
-                                            vector.NumElements(), " elements; report a bug"));
+                                            vector.NumElements(), " elements; " HPU_REPORT_BUG));
   }
   return first;
 }

@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/window_positions.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/slicing.h"
@@ -38,30 +38,30 @@ class Dilation {
   XlaOp Widened(XlaOp value) const { return IsSmallFloat() ? xla::ConvertElementType(value, xla::F32) : value; }
 
   absl::StatusOr<XlaOp> Maxima(XlaOp images, XlaOp filter) const {
-    TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
+    HPU_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     return maximum.value;
   }
 
   absl::StatusOr<XlaOp> InputGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
-    TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
+    HPU_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const XlaOp zero = xla::Zero(images.builder(), TypeOf(gradient));
     // Starts with the last positions, which belong to the first windows, to match TensorFlow's order of additions.
-    TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> frames,
-                        positions_.Fold(Order::kBackwards, {maximum.position, gradient}, {positions_.FrameOf(zero)},
-                                        [this](const WindowPosition& position, auto constants, auto values) {
-                                          const XlaOp more = Chosen(constants[0], position.number, constants[1]);
-                                          return std::vector<XlaOp>{positions_.AddedAt(values[0], position, more)};
-                                        }));
+    HPU_ASSIGN_OR_RETURN(const std::vector<XlaOp> frames,
+                         positions_.Fold(Order::kBackwards, {maximum.position, gradient}, {positions_.FrameOf(zero)},
+                                         [this](const WindowPosition& position, auto constants, auto values) {
+                                           const XlaOp more = Chosen(constants[0], position.number, constants[1]);
+                                           return std::vector<XlaOp>{positions_.AddedAt(values[0], position, more)};
+                                         }));
     return positions_.ImagesOf(frames[0]) + ToCorners(Chosen(maximum.position, Integer(gradient, -1), gradient));
   }
 
   absl::StatusOr<XlaOp> FilterGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
-    TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
+    HPU_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const xla::PrimitiveType type = TypeOf(gradient);
     const XlaOp position = xla::Max(maximum.position, xla::ZerosLike(maximum.position));
     const XlaOp zeros =
         xla::Broadcast(xla::Zero(images.builder(), type), {positions_.positions(), positions_.images()[3]});
-    TF_ASSIGN_OR_RETURN(
+    HPU_ASSIGN_OR_RETURN(
         const std::vector<XlaOp> sums,
         positions_.Fold(Order::kForwards, {position, gradient}, {zeros},
                         [type](const WindowPosition& position, auto constants, auto values) {
@@ -104,7 +104,7 @@ class Dilation {
     const XlaOp taps = xla::Reshape(filter, {positions_.positions(), positions_.images()[3]});
     const std::vector<XlaOp> none = {xla::Broadcast(lowest, positions_.windows()),
                                      xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), positions_.windows())};
-    TF_ASSIGN_OR_RETURN(
+    HPU_ASSIGN_OR_RETURN(
         const std::vector<XlaOp> found,
         positions_.Fold(
             Order::kForwards, {positions_.FrameOf(images, outside), taps}, none,

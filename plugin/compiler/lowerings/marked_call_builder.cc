@@ -4,10 +4,9 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/marked_operations.h"
 #include "plugin/program/marked_call.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/shape.h"
 
 namespace hpu {
@@ -19,10 +18,10 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
   const std::unique_ptr<xla::XlaBuilder> inner = builder->CreateSubBuilder(operation);
   std::vector<xla::XlaOp> parameters;
   for (size_t i = 0; i < operands.size(); ++i) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(operands[i]));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(operands[i]));
     parameters.push_back(xla::Parameter(inner.get(), static_cast<int64_t>(i), shape, absl::StrCat("input", i)));
   }
-  TF_ASSIGN_OR_RETURN(const xla::XlaComputation computation, inner->Build(body(parameters)));
+  HPU_ASSIGN_OR_RETURN(const xla::XlaComputation computation, inner->Build(body(parameters)));
   xla::FrontendAttributes frontend = builder->frontend_attributes();
   (*frontend.mutable_map())[kOperationAttribute] = absl::StrCat(operation, " ", attributes);
   const xla::XlaScopedFrontendAttributesAssignment scope(builder, frontend);

@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/window_positions.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -93,7 +93,7 @@ class MaxArgmaxLowering : public PoolingLowering {
   // The maxima and their pixels' indices.
   static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPositions& positions) {
     xla::XlaBuilder* const builder = images.builder();
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
     const XlaOp lowest = xla::MinFiniteValue(builder, shape.element_type());
     return positions.Fold(
         WindowPositions::Order::kForwards, {positions.FrameOf(images, lowest)},

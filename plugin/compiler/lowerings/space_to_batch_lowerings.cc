@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
 #include "plugin/compiler/dynamic_shapes/compact_arrays.h"
@@ -13,8 +14,6 @@
 #include "plugin/compiler/lowerings/sized_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape_util.h"
@@ -52,9 +51,9 @@ struct BlockOperands {
 
 absl::StatusOr<BlockOperands> OperandsOf(XlaOpKernelContext* context) {
   BlockOperands operands;
-  TF_ASSIGN_OR_RETURN(operands.shape, context->InputXlaShape(0));
-  TF_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(1, &operands.block));
-  TF_ASSIGN_OR_RETURN(operands.border, SizeNumbersOf(context, 2));
+  HPU_ASSIGN_OR_RETURN(operands.shape, context->InputXlaShape(0));
+  HPU_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(1, &operands.block));
+  HPU_ASSIGN_OR_RETURN(operands.border, SizeNumbersOf(context, 2));
   const size_t spatial = operands.block.size();
   if (operands.border.size() != 2 * spatial || operands.shape.dimensions_size() < static_cast<int64_t>(spatial) + 1 ||
       absl::c_any_of(operands.block, [](int64_t one) { return one < 1; })) {

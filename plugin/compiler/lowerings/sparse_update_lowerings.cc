@@ -11,10 +11,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/loops.h"
@@ -193,7 +193,7 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
     XlaOp count = xla::ConstantR0<int32_t>(builder, static_cast<int32_t>(bound));
     bool is_static = true;
     for (const XlaOp array : arrays) {
-      TF_ASSIGN_OR_RETURN(const xla::Shape array_shape, builder->GetShape(array));
+      HPU_ASSIGN_OR_RETURN(const xla::Shape array_shape, builder->GetShape(array));
       if (!array_shape.is_dynamic_dimension(0)) continue;
       count = xla::Min(count, xla::GetDimensionSize(array, 0));
       is_static = false;
@@ -209,11 +209,11 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
       return xla::Lt(values[0], values[1]);
     };
     const auto next = [&](absl::Span<const XlaOp> values, xla::XlaBuilder* inner) -> absl::StatusOr<Rows> {
-      TF_ASSIGN_OR_RETURN(Rows updated, body(values[0], values.subspan(2), inner));
+      HPU_ASSIGN_OR_RETURN(Rows updated, body(values[0], values.subspan(2), inner));
       updated.insert(updated.begin(), {values[0] + xla::ScalarLike(values[0], 1), values[1]});
       return updated;
     };
-    TF_ASSIGN_OR_RETURN(Rows updated, xla::WhileLoopHelper(has_next, next, counted, type_string(), builder));
+    HPU_ASSIGN_OR_RETURN(Rows updated, xla::WhileLoopHelper(has_next, next, counted, type_string(), builder));
     updated.erase(updated.begin(), updated.begin() + 2);
     return updated;
   }
@@ -233,7 +233,7 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
     rows.insert(rows.end(), state.begin() + variables + 2, state.end());
     const XlaOp in_range =
         xla::And(xla::Ge(index, xla::ScalarLike(index, 0)), xla::Lt(index, xla::ScalarLike(index, shape.dim_size(0))));
-    TF_ASSIGN_OR_RETURN(rows, UpdatedIf(in_range, rows));
+    HPU_ASSIGN_OR_RETURN(rows, UpdatedIf(in_range, rows));
     for (int v = 0; v < variables; ++v) {
       state[v] = xla::DynamicUpdateSlice(state[v], rows[v], Begins(index, shape));
     }
@@ -258,7 +258,7 @@ class SparseUpdateLowering : public tensorflow::XlaOpKernel {
       return xla::And(state[0], xla::ConstantR0<bool>(builder, true));
     };
     rows.insert(rows.begin(), condition);
-    TF_ASSIGN_OR_RETURN(rows, xla::WhileLoopHelper(once, body, rows, "row", condition.builder()));
+    HPU_ASSIGN_OR_RETURN(rows, xla::WhileLoopHelper(once, body, rows, "row", condition.builder()));
     rows.erase(rows.begin());
     return rows;
   }

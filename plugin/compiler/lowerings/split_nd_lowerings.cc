@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/errors.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -30,9 +30,9 @@ using Sizes = std::vector<int64_t>;
 class Grid {
  public:
   absl::Status Read(OpKernelConstruction* construction, const char* counts) {
-    TF_RETURN_IF_ERROR(construction->GetAttr(counts, &counts_));
-    TF_RETURN_IF_ERROR(construction->GetAttr("N", &parts_));
-    TF_RETURN_IF_ERROR(construction->GetAttr("paddings", &paddings_));
+    HPU_RETURN_IF_ERROR(construction->GetAttr(counts, &counts_));
+    HPU_RETURN_IF_ERROR(construction->GetAttr("N", &parts_));
+    HPU_RETURN_IF_ERROR(construction->GetAttr("paddings", &paddings_));
     if (paddings_.empty()) paddings_.assign(counts_.size(), 0);
     if (paddings_.size() != counts_.size()) {
       return absl::InvalidArgumentError(absl::StrCat("'paddings' length must match '", counts, "' length ",

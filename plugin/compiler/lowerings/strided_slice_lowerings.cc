@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/dynamic_slices.h"
 #include "plugin/compiler/lowerings/sized_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/slicing.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -47,9 +46,9 @@ class StridedLowering : public SizedLowering {
   // apart from indices of single elements.
   absl::StatusOr<ArraySlice> FindSlice(XlaOpKernelContext* context, const std::vector<SizeNumber>& sizes) const {
     std::vector<int64_t> strides;
-    TF_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(3, &strides));
-    TF_ASSIGN_OR_RETURN(const std::vector<SizeNumber> begin, IndicesOf(context, 1));
-    TF_ASSIGN_OR_RETURN(const std::vector<SizeNumber> end, IndicesOf(context, 2));
+    HPU_RETURN_IF_ERROR(context->ConstantInputReshapedToIntVector(3, &strides));
+    HPU_ASSIGN_OR_RETURN(const std::vector<SizeNumber> begin, IndicesOf(context, 1));
+    HPU_ASSIGN_OR_RETURN(const std::vector<SizeNumber> end, IndicesOf(context, 2));
     if (begin.size() != strides.size() || end.size() != strides.size()) {
       return absl::InvalidArgumentError(absl::StrCat(name(), ": begin, end and strides must have the same length"));
     }

@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/lowering_values.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/dynamic_shapes/bounded_arrays.h"
@@ -17,8 +18,6 @@
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
 #include "xla/shape_util.h"
@@ -31,7 +30,7 @@ using xla::XlaOp;
 
 // The elements of a tuple; the array itself if it is no tuple.
 absl::StatusOr<std::vector<XlaOp>> PartsOf(XlaOp value) {
-  TF_ASSIGN_OR_RETURN(const xla::Shape shape, value.builder()->GetShape(value));
+  HPU_ASSIGN_OR_RETURN(const xla::Shape shape, value.builder()->GetShape(value));
   if (!shape.IsTuple()) return std::vector<XlaOp>{value};
   std::vector<XlaOp> parts;
   for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) parts.push_back(xla::GetTupleElement(value, i));
@@ -40,8 +39,8 @@ absl::StatusOr<std::vector<XlaOp>> PartsOf(XlaOp value) {
 
 // A buffer of zeros for elements like `element`. `list` has no known element shape.
 absl::StatusOr<XlaOp> NewBuffer(XlaOp list, XlaOp element) {
-  TF_ASSIGN_OR_RETURN(const BoundedArray length, ToBounded(list));
-  TF_ASSIGN_OR_RETURN(const BoundedArray like, ToBounded(element));
+  HPU_ASSIGN_OR_RETURN(const BoundedArray length, ToBounded(list));
+  HPU_ASSIGN_OR_RETURN(const BoundedArray like, ToBounded(element));
   std::vector<int64_t> dimensions = {length.shape.dimensions(0)};
   dimensions.insert(dimensions.end(), like.shape.dimensions().begin(), like.shape.dimensions().end());
   const XlaOp zeros = xla::Broadcast(xla::Zero(list.builder(), like.shape.element_type()), dimensions);
@@ -58,7 +57,7 @@ std::vector<XlaOp> PositionOf(XlaOp index, int64_t rank) {
 }
 
 absl::StatusOr<XlaOp> ReadElement(XlaOp buffer, XlaOp index) {
-  TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
+  HPU_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
   std::vector<int64_t> dimensions(all.shape.dimensions().begin(), all.shape.dimensions().end());
   dimensions[0] = 1;
   const XlaOp row = xla::DynamicSlice(all.array, PositionOf(index, all.shape.dimensions_size()), dimensions);
@@ -68,8 +67,8 @@ absl::StatusOr<XlaOp> ReadElement(XlaOp buffer, XlaOp index) {
 
 // Writes an element. Requires that its sizes are those of the other elements.
 absl::StatusOr<XlaOp> WriteElement(XlaOp buffer, XlaOp index, XlaOp element) {
-  TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
-  TF_ASSIGN_OR_RETURN(const BoundedArray one, ToBounded(element));
+  HPU_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(buffer));
+  HPU_ASSIGN_OR_RETURN(const BoundedArray one, ToBounded(element));
   std::vector<int64_t> dimensions(one.shape.dimensions().begin(), one.shape.dimensions().end());
   for (int64_t d = 0; d < one.shape.dimensions_size(); ++d) {
     if (one.shape.dimensions_size() + 1 != all.shape.dimensions_size() ||
@@ -114,19 +113,19 @@ class PushBackLowering : public ListLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) override {
-    TF_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
-    TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> element, PartsOf(context->Input(1)));
+    HPU_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
+    HPU_ASSIGN_OR_RETURN(const std::vector<XlaOp> element, PartsOf(context->Input(1)));
     if (list.size() == 1) {
       const XlaOp unknown = list[0];
       list.clear();
       for (const XlaOp part : element) {
-        TF_ASSIGN_OR_RETURN(list.emplace_back(), NewBuffer(unknown, part));
+        HPU_ASSIGN_OR_RETURN(list.emplace_back(), NewBuffer(unknown, part));
       }
       list.push_back(xla::ConstantR0<int32_t>(context->builder(), 0));
     }
     if (list.size() != element.size() + 1) return absl::UnimplementedError("lists of different depth");
     for (size_t i = 0; i < element.size(); ++i) {
-      TF_ASSIGN_OR_RETURN(list[i], WriteElement(list[i], list.back(), element[i]));
+      HPU_ASSIGN_OR_RETURN(list[i], WriteElement(list[i], list.back(), element[i]));
     }
     list.back() = xla::Add(list.back(), xla::ScalarLike(list.back(), 1));
     context->SetTensorListOutput(0, xla::Tuple(context->builder(), list));
@@ -140,12 +139,12 @@ class PopBackLowering : public ListLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) override {
-    TF_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
+    HPU_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
     if (list.size() < 2) return absl::InvalidArgumentError("TensorListPopBack from a list without elements");
     list.back() = xla::Sub(list.back(), xla::ScalarLike(list.back(), 1));
     std::vector<XlaOp> element;
     for (size_t i = 0; i + 1 < list.size(); ++i) {
-      TF_ASSIGN_OR_RETURN(element.emplace_back(), ReadElement(list[i], list.back()));
+      HPU_ASSIGN_OR_RETURN(element.emplace_back(), ReadElement(list[i], list.back()));
     }
     context->SetTensorListOutput(0, xla::Tuple(context->builder(), list));
     if (element.size() == 1) {
@@ -163,13 +162,13 @@ class SetItemLowering : public ListLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) override {
-    TF_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
+    HPU_ASSIGN_OR_RETURN(std::vector<XlaOp> list, PartsOf(context->Input(0)));
     if (list.size() > 2) return absl::UnimplementedError("TensorListSetItem for elements that are lists");
     if (list.size() == 1) {
-      TF_ASSIGN_OR_RETURN(const XlaOp buffer, NewBuffer(list[0], context->Input(2)));
+      HPU_ASSIGN_OR_RETURN(const XlaOp buffer, NewBuffer(list[0], context->Input(2)));
       list = {buffer, xla::ConstantR0<int32_t>(context->builder(), 0)};
     }
-    TF_ASSIGN_OR_RETURN(list[0], WriteElement(list[0], context->Input(1), context->Input(2)));
+    HPU_ASSIGN_OR_RETURN(list[0], WriteElement(list[0], context->Input(1), context->Input(2)));
     context->SetTensorListOutput(0, xla::Tuple(context->builder(), list));
     return absl::OkStatus();
   }
@@ -181,9 +180,9 @@ class GetItemLowering : public ListLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) override {
-    TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> list, PartsOf(context->Input(0)));
+    HPU_ASSIGN_OR_RETURN(const std::vector<XlaOp> list, PartsOf(context->Input(0)));
     if (list.size() != 2) return absl::UnimplementedError("TensorListGetItem for elements that are lists or unknown");
-    TF_ASSIGN_OR_RETURN(const XlaOp element, ReadElement(list[0], context->Input(1)));
+    HPU_ASSIGN_OR_RETURN(const XlaOp element, ReadElement(list[0], context->Input(1)));
     context->SetOutput(0, element);
     return absl::OkStatus();
   }
@@ -195,9 +194,9 @@ class ElementShapeLowering : public ListLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) override {
-    TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> list, PartsOf(context->Input(0)));
+    HPU_ASSIGN_OR_RETURN(const std::vector<XlaOp> list, PartsOf(context->Input(0)));
     if (list.size() != 2) return absl::UnimplementedError("TensorListElementShape of lists of lists or unknown");
-    TF_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(list[0]));
+    HPU_ASSIGN_OR_RETURN(const BoundedArray all, ToBounded(list[0]));
     const xla::PrimitiveType type = context->output_xla_type(0);
     std::vector<XlaOp> sizes;
     for (int64_t d = 1; d < all.shape.dimensions_size(); ++d) {
@@ -227,8 +226,8 @@ class NewListLowering : public SizedLowering {
 
  private:
   absl::Status CompileSized(XlaOpKernelContext* context) {
-    TF_ASSIGN_OR_RETURN(const std::vector<SizeNumber> length, SizeNumbersOf(context, 1));
-    TF_ASSIGN_OR_RETURN(std::vector<SizeNumber> sizes, SizeNumbersOf(context, 0));
+    HPU_ASSIGN_OR_RETURN(const std::vector<SizeNumber> length, SizeNumbersOf(context, 1));
+    HPU_ASSIGN_OR_RETURN(std::vector<SizeNumber> sizes, SizeNumbersOf(context, 0));
     if (length[0].high < 0 || absl::c_any_of(sizes, [](const SizeNumber& size) { return size.high < 0; })) {
       // The first element determines the shape.
       const OperandReplacement unknown(context->op_kernel_context(), 0, tensorflow::Tensor(static_cast<int32_t>(-1)));
@@ -239,9 +238,9 @@ class NewListLowering : public SizedLowering {
     std::vector<int64_t> bounds;
     for (const SizeNumber& size : sizes) bounds.push_back(size.high);
     tensorflow::DataType element = tensorflow::DT_INVALID;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(def(), "element_dtype", &element));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(def(), "element_dtype", &element));
     xla::PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;
-    TF_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(element, &type));
+    HPU_RETURN_IF_ERROR(tensorflow::DataTypeToPrimitiveType(element, &type));
     xla::XlaBuilder* const builder = context->builder();
     const XlaOp buffer = SetSizes(xla::Broadcast(xla::Zero(builder, type), bounds), sizes);
     const XlaOp pushed =

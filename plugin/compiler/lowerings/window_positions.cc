@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/kernel_shape_util.h"
-#include "tsl/platform/errors.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/loops.h"
 #include "xla/shape_util.h"
@@ -28,9 +28,9 @@ absl::StatusOr<WindowPositions> WindowPositions::Make(absl::string_view op, absl
       return absl::InvalidArgumentError(
           absl::StrCat(op, ": ", name, "[", dimension, "] must be positive, got ", number));
     }
-    TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSize(images[dimension], (d.window - 1) * d.rate + 1,
-                                                         /*dilation_rate=*/1, d.stride, padding,
-                                                         &positions.windows_[dimension], &d.pad_low));
+    HPU_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSize(images[dimension], (d.window - 1) * d.rate + 1,
+                                                          /*dilation_rate=*/1, d.stride, padding,
+                                                          &positions.windows_[dimension], &d.pad_low));
   }
   return positions;
 }
@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<XlaOp>> WindowPositions::Fold(Order order, const std:
     next.insert(next.end(), all.begin() + count, all.end());
     return next;
   };
-  TF_ASSIGN_OR_RETURN(carried,
-                      xla::ForEachIndex(positions(), xla::S32, body, carried, "window_places", values[0].builder()));
+  HPU_ASSIGN_OR_RETURN(carried,
+                       xla::ForEachIndex(positions(), xla::S32, body, carried, "window_places", values[0].builder()));
   carried.resize(count);
   return carried;
 }

@@ -67,22 +67,21 @@ std::optional<OpRefusal> RefuseBySettings(const Node& node, const Settings& sett
   return std::nullopt;
 }
 
-bool MayHaveClusters(PassContext* context) {
-  const Settings& settings = context->settings;
-  if (settings.clustering == Clustering::kOn || settings.clustering == Clustering::kLite) return true;
-  const tensorflow::Graph& graph = **context->graph;
-  if (settings.clustering == Clustering::kScopes &&
-      absl::c_any_of(graph.op_nodes(), [](const Node* node) { return JitScope(*node).value_or(false); })) {
-    return true;
-  }
-  for (const Node* node : graph.op_nodes()) {
+bool AllowsClusters(const PassContext& context) {
+  const Clustering clustering = context.settings.clustering;
+  if (clustering == Clustering::kOn || clustering == Clustering::kLite) return true;
+  return clustering == Clustering::kScopes &&
+         absl::c_any_of((**context.graph).op_nodes(), [](const Node* node) { return JitScope(*node).value_or(false); });
+}
+
+void RecordClusteringOff(PassContext* context) {
+  const OpRefusal refusal = RefuseOff(context->settings);
+  for (const Node* node : (**context->graph).op_nodes()) {
     context->report.set_nodes(context->report.nodes() + 1);
     if (!IsOnHpu(*node)) continue;
     context->report.set_hpu_nodes(context->report.hpu_nodes() + 1);
-    const OpRefusal refusal = RefuseOff(settings);
     AddRefusal(&context->report, node->name(), node->type_string(), refusal.rule, refusal.reason);
   }
-  return false;
 }
 
 }  // namespace hpu::passes

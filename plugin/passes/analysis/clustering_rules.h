@@ -25,8 +25,11 @@ std::optional<OpRefusal> RefuseBySettings(const tensorflow::Node& node, const Se
 // Like RefuseBySettings, for a node in a function that a cluster calls. RefuseBySettings has already accepted the call.
 std::optional<OpRefusal> RefuseInsideBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// Whether the settings allow clusters in the graph. If not, adds a refusal of every HPU node to the report.
-bool MayHaveClusters(PassContext* context);
+// Whether the settings allow clusters in the graph.
+bool AllowsClusters(const PassContext& context);
+
+// Adds a refusal of every HPU node to the report, for a graph in which the settings allow no cluster.
+void RecordClusteringOff(PassContext* context);
 
 }  // namespace hpu::passes
 

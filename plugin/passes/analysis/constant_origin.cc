@@ -7,14 +7,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -103,8 +102,8 @@ bool IsIndexOfElement(const tensorflow::Edge& edge) {
 tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int first_input,
                                     tensorflow::FunctionLibraryRuntime* runtime, std::vector<int>* inputs) {
   tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), attribute, &function));
-  TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(function, runtime));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), attribute, &function));
+  HPU_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(function, runtime));
   for (const int constant : found.constants) inputs->push_back(first_input + constant);
   return tensorflow::OkStatus();
 }
@@ -117,12 +116,12 @@ absl::StatusOr<std::vector<int>> WithoutIndicesOfElements(const Node& loop, std:
       absl::c_any_of(inputs, [&](int input) { return loop.input_type(input) == tensorflow::DT_VARIANT; });
   if (!any_list) return inputs;  // the gradient of a loop gets its indices in lists
   tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), "body", &function));
-  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionBody* body,
-                      InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime));
-  TF_ASSIGN_OR_RETURN(const std::vector<bool> constants,
-                      FindConstantArguments(*body->graph, body->arg_nodes.size(), runtime,
-                                            [](const tensorflow::Edge& edge) { return !IsIndexOfElement(edge); }));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), "body", &function));
+  HPU_ASSIGN_OR_RETURN(const tensorflow::FunctionBody* body,
+                       InstantiateBody(function.name(), tensorflow::AttrSlice(&function.attr()), runtime));
+  HPU_ASSIGN_OR_RETURN(const std::vector<bool> constants,
+                       FindConstantArguments(*body->graph, body->arg_nodes.size(), runtime,
+                                             [](const tensorflow::Edge& edge) { return !IsIndexOfElement(edge); }));
   std::vector<int> kept;
   absl::c_copy_if(inputs, std::back_inserter(kept), [&](int input) { return constants[input]; });
   return kept;
@@ -157,11 +156,11 @@ std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, bool is_body) {
 
 absl::StatusOr<Origin> OriginOfConstants(const Node& node, const std::vector<Origin>& origins,
                                          tensorflow::FunctionLibraryRuntime* runtime) {
-  TF_ASSIGN_OR_RETURN(const std::vector<int> inputs, CompileTimeConstantInputs(node, runtime));
+  HPU_ASSIGN_OR_RETURN(const std::vector<int> inputs, CompileTimeConstantInputs(node, runtime));
   Origin worst = Origin::kConstant;
   for (const int input : inputs) {
     const Node* source = nullptr;
-    TF_RETURN_IF_ERROR(node.input_node(input, &source));
+    HPU_RETURN_IF_ERROR(node.input_node(input, &source));
     worst = std::max(worst, origins[source->id()]);
   }
   return worst;
@@ -171,18 +170,18 @@ absl::StatusOr<std::vector<int>> CompileTimeConstantInputs(const Node& node,
                                                            tensorflow::FunctionLibraryRuntime* runtime) {
   std::vector<int> inputs;
   if (node.IsWhileNode()) {
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "cond", 0, runtime, &inputs));
+    HPU_RETURN_IF_ERROR(AddBodyConstants(node, "cond", 0, runtime, &inputs));
     std::vector<int> of_body;
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "body", 0, runtime, &of_body));
-    TF_ASSIGN_OR_RETURN(of_body, WithoutIndicesOfElements(node, std::move(of_body), runtime));
+    HPU_RETURN_IF_ERROR(AddBodyConstants(node, "body", 0, runtime, &of_body));
+    HPU_ASSIGN_OR_RETURN(of_body, WithoutIndicesOfElements(node, std::move(of_body), runtime));
     inputs.insert(inputs.end(), of_body.begin(), of_body.end());
   } else if (node.IsIfNode()) {
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "then_branch", 1, runtime, &inputs));
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "else_branch", 1, runtime, &inputs));
+    HPU_RETURN_IF_ERROR(AddBodyConstants(node, "then_branch", 1, runtime, &inputs));
+    HPU_RETURN_IF_ERROR(AddBodyConstants(node, "else_branch", 1, runtime, &inputs));
   } else if (node.IsPartitionedCall()) {
-    TF_RETURN_IF_ERROR(AddBodyConstants(node, "f", 0, runtime, &inputs));
+    HPU_RETURN_IF_ERROR(AddBodyConstants(node, "f", 0, runtime, &inputs));
   } else if (!node.IsFunctionCall() && !node.IsCaseNode()) {
-    TF_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(node.def(), node.op_def(), &inputs));
+    HPU_RETURN_IF_ERROR(tensorflow::XlaOpRegistry::CompileTimeConstantInputs(node.def(), node.op_def(), &inputs));
   }
   std::sort(inputs.begin(), inputs.end());
   inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());

@@ -32,7 +32,7 @@ std::vector<const Node*> EffectsOf(const FunctionBody& body) {
 }
 
 // Adds the ancestors of the nodes to `needed`, including the nodes themselves.
-void Need(const FunctionBody& body, const std::vector<const Node*>& nodes, NodeSet* needed) {
+void AddAncestors(const FunctionBody& body, const std::vector<const Node*>& nodes, NodeSet* needed) {
   tensorflow::ReverseDFSFrom(*body.graph, nodes, [&](const Node* node) { needed->insert(node); }, /*leave=*/nullptr);
 }
 
@@ -44,8 +44,8 @@ const Node* FirstMissing(const std::vector<const Node*>& effects, const NodeSet&
 // A side effect that neither a result nor a control result needs, or null.
 const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   NodeSet needed;
-  Need(body, {body.ret_nodes.begin(), body.ret_nodes.end()}, &needed);
-  Need(body, {body.control_ret_nodes.begin(), body.control_ret_nodes.end()}, &needed);
+  AddAncestors(body, {body.ret_nodes.begin(), body.ret_nodes.end()}, &needed);
+  AddAncestors(body, {body.control_ret_nodes.begin(), body.control_ret_nodes.end()}, &needed);
   return FirstMissing(effects, needed);
 }
 
@@ -53,7 +53,7 @@ const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>&
 const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   for (const Node* result : body.ret_nodes) {
     NodeSet needed;
-    Need(body, {result}, &needed);
+    AddAncestors(body, {result}, &needed);
     if (const Node* effect = FirstMissing(effects, needed)) return effect;
   }
   return nullptr;
@@ -64,7 +64,7 @@ const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*
 const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody& body,
                                const std::vector<const Node*>& effects) {
   NodeSet condition_needs;
-  Need(condition, {condition.ret_nodes.begin(), condition.ret_nodes.end()}, &condition_needs);
+  AddAncestors(condition, {condition.ret_nodes.begin(), condition.ret_nodes.end()}, &condition_needs);
   for (size_t value = 0; value < body.ret_nodes.size(); ++value) {
     if (IsInvariant(body, static_cast<int>(value))) continue;
     NodeSet needed;
@@ -78,7 +78,7 @@ const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody
       before = needed.size();
       for (size_t i = 0; i < seen.size(); ++i) {
         seen[i] = seen[i] || needed.contains(body.arg_nodes[i]);
-        if (seen[i]) Need(body, {body.ret_nodes[i]}, &needed);
+        if (seen[i]) AddAncestors(body, {body.ret_nodes[i]}, &needed);
       }
     } while (needed.size() > before);
     if (const Node* effect = FirstMissing(effects, needed)) return effect;
@@ -99,7 +99,7 @@ class Search {
       const Node* const effect = IsFunctionalControlFlow(node) ? FindEffect(node, *body, all_run) : nullptr;
       if (effect != nullptr) {
         return OpRefusal{Rule::kSideEffect, absl::StrCat("has a side effect (", effect->name(),
-                                                     ") on which some of its results do not depend")};
+                                                         ") on which some of its results do not depend")};
       }
       for (const Node* inner : body->graph->op_nodes()) {
         const bool runs = HasControlUsers(*inner) || absl::c_linear_search(body->control_ret_nodes, inner);

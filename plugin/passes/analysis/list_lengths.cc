@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -44,7 +43,7 @@ absl::StatusOr<bool> SetLengthsOfStacks(tensorflow::Graph* graph, const tensorfl
     if (reserve == nullptr || reserve->type_string() != "TensorListReserve") continue;
     const std::optional<int64_t> size = known->Scalar(SourceOf(*reserve, 1));
     if (!size.has_value() || *size < 0) continue;
-    TF_ASSIGN_OR_RETURN(const auto body, LoopFunction(*list->src(), "body", library));
+    HPU_ASSIGN_OR_RETURN(const auto body, LoopFunction(*list->src(), "body", library));
     if (!KeepsLength(*body, list->src_output())) continue;
     stack->ClearAttr("num_elements");
     stack->AddAttr("num_elements", *size);

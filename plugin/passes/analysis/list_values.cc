@@ -6,12 +6,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -132,10 +131,10 @@ Node* AddedTo(const FunctionBody& body, const Edge& use) {
 absl::StatusOr<bool> ReplaceByConstant(const FunctionBody& body, const Node& pop, const Tensor& value) {
   const bool partial = IsPartial(value);
   bool replaced = false;
-  TF_ASSIGN_OR_RETURN(Node * constant, AddConstant(body, pop, value));
+  HPU_ASSIGN_OR_RETURN(Node * constant, AddConstant(body, pop, value));
   for (const Edge* use : OutEdges(pop)) {
     if (use->src_output() != 1 || (partial && !TakesPartialShape(*use))) continue;
-    TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
+    HPU_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
     replaced = true;
   }
   return replaced;
@@ -151,9 +150,9 @@ absl::StatusOr<bool> ReplaceByLength(const FunctionBody& body, const Node& pop) 
     tensorflow::NodeDef definition;
     definition.set_name(body.graph->NewName(absl::StrCat(pop.name(), "/length")));
     definition.set_op("TensorListLength");
-    TF_ASSIGN_OR_RETURN(Node * length, body.graph->AddNode(std::move(definition)));
+    HPU_ASSIGN_OR_RETURN(Node * length, body.graph->AddNode(std::move(definition)));
     body.graph->AddEdge(list, 0, length, 0);
-    TF_RETURN_IF_ERROR(body.graph->UpdateEdge(length, 0, use->dst(), use->dst_input()));
+    HPU_RETURN_IF_ERROR(body.graph->UpdateEdge(length, 0, use->dst(), use->dst_input()));
     replaced = true;
   }
   return replaced;
@@ -169,7 +168,7 @@ absl::StatusOr<bool> RemoveResizing(const FunctionBody& body, const Node& pop) {
     const tensorflow::OutputTensor list = InputOf(*resize, 0);
     for (const Edge* edge : OutEdges(*resize)) {
       if (edge->IsControlEdge()) continue;
-      TF_RETURN_IF_ERROR(body.graph->UpdateEdge(list.node, list.index, edge->dst(), edge->dst_input()));
+      HPU_RETURN_IF_ERROR(body.graph->UpdateEdge(list.node, list.index, edge->dst(), edge->dst_input()));
     }
     body.graph->RemoveNode(resize);
     removed = true;
@@ -185,10 +184,10 @@ absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const st
     if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
     bool changed = false;
     if (keeps_length) {
-      TF_ASSIGN_OR_RETURN(changed, RemoveResizing(body, *pop));
+      HPU_ASSIGN_OR_RETURN(changed, RemoveResizing(body, *pop));
     }
-    TF_ASSIGN_OR_RETURN(const bool replaced,
-                        value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop));
+    HPU_ASSIGN_OR_RETURN(const bool replaced,
+                         value.has_value() ? ReplaceByConstant(body, *pop, *value) : ReplaceByLength(body, *pop));
     return changed || replaced;
   }
   return false;
@@ -210,13 +209,13 @@ void ListValues::Add(const Node& loop, const FunctionBody& body, int index, Know
 
 absl::Status ListValues::Replace(tensorflow::FunctionLibraryDefinition* library) {
   for (const auto& [loop, values] : popped_) {
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
     bool changed = false;
     for (const auto& [index, popped] : values) {
-      TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, popped.value, popped.keeps_length));
+      HPU_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, popped.value, popped.keeps_length));
       changed |= replaced;
     }
-    if (changed) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_known", library));
+    if (changed) HPU_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_known", library));
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/kernel_def.pb.h"
@@ -153,9 +154,9 @@ absl::Status MustCompileFailure(const std::string& function, const FunctionLibra
     }
   }
   const std::string what = absl::StrCat("jit_compile=True: ", function, " cannot be compiled for the HPU: ");
-  if (reasons.empty()) return absl::Status(failure.code(), absl::StrCat(what, failure.message()));
-  return absl::Status(failure.code(), absl::StrCat(what, absl::StrJoin(reasons, "; "), ". ", kWayOut,
-                                                   ". Compiler error: ", failure.message()));
+  if (reasons.empty()) return Reworded(failure, absl::StrCat(what, failure.message()));
+  return Reworded(failure, absl::StrCat(what, absl::StrJoin(reasons, "; "), ". ", kWayOut,
+                                        ". Compiler error: ", failure.message()));
 }
 
 }  // namespace hpu::passes

@@ -19,7 +19,8 @@ std::optional<OpRefusal> RefuseByTypes(const tensorflow::Node& node) {
   for (const tensorflow::DataType type : node.output_types()) {
     if (tensorflow::IsRefType(type))
       return OpRefusal{Rule::kReference, "returns a reference variable, not a resource variable"};
-    if (type == tensorflow::DT_STRING) return OpRefusal{Rule::kString, "returns strings, which the device does not support"};
+    if (type == tensorflow::DT_STRING)
+      return OpRefusal{Rule::kString, "returns strings, which the device does not support"};
   }
   return std::nullopt;
 }

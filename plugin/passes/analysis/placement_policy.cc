@@ -33,7 +33,7 @@ using tensorflow::OpDef;
 
 constexpr char kAllNodes[] = "all_nodes";
 
-bool HasCardRules() { return flags::CardRules() == "on"; }
+bool HasCardRules() { return flags::CardRules() == flags::CardRulesSetting::kOn; }
 
 const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
@@ -60,11 +60,15 @@ bool UpdateTexts(SettingTexts* texts) {
 }
 
 // The value of HPU_OP_LIST, or its default, which depends on HPU_CARD_RULES.
-std::string OpListSetting() { return HasCardRules() && !flags::IsSet("HPU_OP_LIST") ? "gaudi" : flags::OpList(); }
+std::string OpListName() {
+  const bool by_card = HasCardRules() && !flags::IsSet("HPU_OP_LIST");
+  return flags::NameOf(by_card ? flags::OpListSetting::kGaudi : flags::OpList());
+}
 
 // The value of HPU_OP_LIST_UNKNOWN, or its default, which depends on HPU_CARD_RULES.
-std::string UnknownSetting() {
-  return HasCardRules() && !flags::IsSet("HPU_OP_LIST_UNKNOWN") ? "cpu" : flags::OpListUnknown();
+flags::OpListUnknownSetting UnknownOps() {
+  const bool by_card = HasCardRules() && !flags::IsSet("HPU_OP_LIST_UNKNOWN");
+  return by_card ? flags::OpListUnknownSetting::kCpu : flags::OpListUnknown();
 }
 
 // Types of the card that HPU_DEVICE_TYPE names beyond the types of the first generation, one bit per DataType.
@@ -141,9 +145,9 @@ const PlacementPolicy& PlacementPolicy::Active() {
   static thread_local SettingTexts last_texts;
   static thread_local const PlacementPolicy* last = nullptr;
   if (!UpdateTexts(&last_texts) && last != nullptr) return *last;
-  Settings settings{flags::TfPlaceOnCpu(), OpListSetting(), UnknownSetting(), CardTypes()};
-  const std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", settings.added_types, "/",
-                                       absl::StrJoin(settings.on_cpu, ","));
+  Settings settings{flags::TfPlaceOnCpu(), OpListName(), UnknownOps(), CardTypes()};
+  const std::string key = absl::StrCat(settings.list, "/", flags::NameOf(settings.unknown), "/", settings.added_types,
+                                       "/", absl::StrJoin(settings.on_cpu, ","));
   absl::MutexLock lock(mutex);
   std::unique_ptr<PlacementPolicy>& policy = (*policies)[key];
   if (policy == nullptr) policy = std::make_unique<PlacementPolicy>(settings);
@@ -158,11 +162,11 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByUser(const std::string& op) co
 }
 
 std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, Rule rule) const {
-  if (unknown_ == "cpu") {
+  if (unknown_ == flags::OpListUnknownSetting::kCpu) {
     return OpRefusal{rule,
                      absl::StrCat("the op list ", list_.name, " does not cover ", op, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
-  if (unknown_ == "warn") AddUnlistedOp(list_.name, op);
+  if (unknown_ == flags::OpListUnknownSetting::kWarn) AddUnlistedOp(list_.name, op);
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "plugin/base/flags/flags.h"
 #include "plugin/passes/analysis/op_list.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "tensorflow/core/framework/function.h"
@@ -26,8 +27,9 @@ class PlacementPolicy {
   struct Settings {
     std::vector<std::string> on_cpu;  // from TF_PLACE_ON_CPU
     std::string list;                 // from HPU_OP_LIST and HPU_CARD_RULES
-    std::string unknown;              // from HPU_OP_LIST_UNKNOWN and HPU_CARD_RULES
-    uint64_t added_types = 0;         // from HPU_DEVICE_TYPE: types that the list lacks, one bit per DataType
+    flags::OpListUnknownSetting unknown =
+        flags::OpListUnknownSetting::kWarn;  // from HPU_OP_LIST_UNKNOWN and HPU_CARD_RULES
+    uint64_t added_types = 0;                // from HPU_DEVICE_TYPE: types that the list lacks, one bit per DataType
   };
 
   explicit PlacementPolicy(const Settings& settings);
@@ -63,7 +65,7 @@ class PlacementPolicy {
 
   const OpListData& list_;
   const uint64_t types_;  // the list's types and Settings::added_types
-  const std::string unknown_;
+  const flags::OpListUnknownSetting unknown_;
   bool all_on_cpu_ = false;
   absl::flat_hash_set<std::string> on_cpu_;
 };

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/graph/algorithm.h"
@@ -284,27 +285,27 @@ absl::StatusOr<Node*> ShapeFormulas::AddSize(const Source& source) {
   if (shape == nullptr) {
     tensorflow::NodeBuilder builder = maker.New("shape", "Shape");
     builder.Input(source.node, source.output).Attr("out_type", tensorflow::DT_INT32).Attr(kHostShapeAttr, true);
-    TF_ASSIGN_OR_RETURN(shape, maker.Add(builder));
+    HPU_ASSIGN_OR_RETURN(shape, maker.Add(builder));
   }
-  TF_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Int32Vector({source.dimension})));
-  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32Vector({source.dimension + 1})));
-  TF_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Int32Vector({1})));
+  HPU_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Int32Vector({source.dimension})));
+  HPU_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32Vector({source.dimension + 1})));
+  HPU_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Int32Vector({1})));
   tensorflow::NodeBuilder builder = maker.New("size", "StridedSlice");
   builder.Input(shape).Input(begin).Input(end).Input(stride).Attr("shrink_axis_mask", 1).Attr(kHostShapeAttr, true);
-  TF_ASSIGN_OR_RETURN(made, maker.Add(builder));
+  HPU_ASSIGN_OR_RETURN(made, maker.Add(builder));
   return made;
 }
 
 absl::StatusOr<Node*> ShapeFormulas::AddSize(const Size& size, const NodeMaker& maker) {
   if (size.sources.empty()) return maker.Constant("size", Int32Scalar(static_cast<int32_t>(size.factor)));
-  TF_ASSIGN_OR_RETURN(Node * number, AddSize(sources_[size.sources[0]]));
+  HPU_ASSIGN_OR_RETURN(Node * number, AddSize(sources_[size.sources[0]]));
   for (size_t i = 1; i < size.sources.size(); ++i) {
-    TF_ASSIGN_OR_RETURN(Node * other, AddSize(sources_[size.sources[i]]));
+    HPU_ASSIGN_OR_RETURN(Node * other, AddSize(sources_[size.sources[i]]));
     tensorflow::NodeBuilder builder = maker.New("greatest", "Maximum");
-    TF_ASSIGN_OR_RETURN(number, maker.Add(builder.Input(number).Input(other).Attr(kHostShapeAttr, true)));
+    HPU_ASSIGN_OR_RETURN(number, maker.Add(builder.Input(number).Input(other).Attr(kHostShapeAttr, true)));
   }
   if (size.factor == 1) return number;
-  TF_ASSIGN_OR_RETURN(Node * factor, maker.Constant("factor", Int32Scalar(static_cast<int32_t>(size.factor))));
+  HPU_ASSIGN_OR_RETURN(Node * factor, maker.Constant("factor", Int32Scalar(static_cast<int32_t>(size.factor))));
   tensorflow::NodeBuilder builder = maker.New("multiple", "Mul");
   return maker.Add(builder.Input(number).Input(factor).Attr(kHostShapeAttr, true));
 }
@@ -328,17 +329,17 @@ absl::StatusOr<std::optional<Node*>> ShapeFormulas::ShapeOf(const Node& node, in
   if (absl::c_all_of(sizes, [](const Size& size) { return size.sources.empty(); })) {
     tensorflow::Tensor shape(tensorflow::DT_INT32, {rank});
     for (int i = 0; i < rank; ++i) shape.flat<int32_t>()(i) = static_cast<int32_t>(sizes[i].factor);
-    TF_ASSIGN_OR_RETURN(made, maker.Constant("fixed", shape));
+    HPU_ASSIGN_OR_RETURN(made, maker.Constant("fixed", shape));
     return made;
   }
   std::vector<tensorflow::NodeBuilder::NodeOut> parts;
   for (const Size& size : sizes) {
-    TF_ASSIGN_OR_RETURN(Node * part, AddSize(size, maker));
+    HPU_ASSIGN_OR_RETURN(Node * part, AddSize(size, maker));
     parts.emplace_back(part);
   }
   tensorflow::NodeBuilder builder = maker.New("pack", "Pack");
   builder.Input(parts).Attr("N", rank).Attr("axis", 0).Attr(kHostShapeAttr, true);
-  TF_ASSIGN_OR_RETURN(made, maker.Add(builder));
+  HPU_ASSIGN_OR_RETURN(made, maker.Add(builder));
   return made;
 }
 

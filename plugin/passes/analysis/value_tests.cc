@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/shape_formulas.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/checks/value_rule.h"
+#include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/graph/graph_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -48,24 +48,24 @@ class TestMaker {
   absl::StatusOr<Node*> AllAgainstZero(const std::string& comparison) const {
     Tensor zero(values_.node->output_type(values_.index), {});
     std::memset(zero.data(), 0, zero.TotalBytes());
-    TF_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("zero", zero));
+    HPU_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("zero", zero));
     NodeBuilder builder = maker_.New("compared", comparison);
-    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_).Input(constant)));
+    HPU_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_).Input(constant)));
     return Reduce("All", compared);
   }
 
   // Adds a node that reduces `predicate` over all elements by `reduction` (Any or All).
   absl::StatusOr<Node*> Reduced(const std::string& reduction, const std::string& predicate) const {
     NodeBuilder builder = maker_.New("compared", predicate);
-    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
+    HPU_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
     return Reduce(reduction, compared);
   }
 
  private:
   absl::StatusOr<Node*> Reduce(const std::string& reduction, Node* elements) const {
-    TF_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", Vector(-1)));
-    TF_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", Vector(0)));
-    TF_ASSIGN_OR_RETURN(Node * flat, maker_.Binary("flat", "Reshape", elements, flat_shape));
+    HPU_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", Vector(-1)));
+    HPU_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", Vector(0)));
+    HPU_ASSIGN_OR_RETURN(Node * flat, maker_.Binary("flat", "Reshape", elements, flat_shape));
     return maker_.Binary("all", reduction, flat, axis);
   }
 
@@ -106,11 +106,11 @@ std::optional<bool> ValueTests::Known(Node* node, const ValueRule& rule) {
 }
 
 absl::StatusOr<Node*> ValueTests::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  TF_ASSIGN_OR_RETURN(Node * failed, TestMaker(maker, {const_cast<Node*>(&node), 0}).Reduced("Any", "IsNan"));
+  HPU_ASSIGN_OR_RETURN(Node * failed, TestMaker(maker, {const_cast<Node*>(&node), 0}).Reduced("Any", "IsNan"));
   for (int i = rule.input; i < node.num_inputs(); ++i) {
     const OutputTensor input = InputOf(node, i);
-    TF_ASSIGN_OR_RETURN(Node * finite, TestMaker(maker, {input.node, input.index}).Reduced("All", "IsFinite"));
-    TF_ASSIGN_OR_RETURN(failed, maker.Binary("failed", "LogicalAnd", failed, finite));
+    HPU_ASSIGN_OR_RETURN(Node * finite, TestMaker(maker, {input.node, input.index}).Reduced("All", "IsFinite"));
+    HPU_ASSIGN_OR_RETURN(failed, maker.Binary("failed", "LogicalAnd", failed, finite));
   }
   NodeBuilder builder = maker.New("passes", "LogicalNot");
   return maker.Add(builder.Input(failed));
@@ -123,10 +123,10 @@ absl::StatusOr<Node*> ValueTests::SizeNode(const Node& node, tensorflow::DataTyp
   const OutputTensor matrices = InputOf(node, 0);
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   shape_builder.Input(matrices.node, matrices.index).Attr("out_type", type);
-  TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder));
-  TF_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Vector(-2)));
-  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Vector(0)));
-  TF_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Vector(1)));
+  HPU_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder));
+  HPU_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Vector(-2)));
+  HPU_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Vector(0)));
+  HPU_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Vector(1)));
   NodeBuilder builder = maker.New("size", "StridedSlice");
   return maker.Add(builder.Input(shape).Input(begin).Input(end).Input(stride).Attr("end_mask", 1));
 }
@@ -135,17 +135,17 @@ absl::StatusOr<Node*> ValueTests::MakeBand(const Node& node, const ValueRule& ru
   const OutputTensor lower = InputOf(node, rule.input), upper = InputOf(node, rule.input + 1);
   const std::vector<NodeBuilder::NodeOut> both = {{lower.node, lower.index}, {upper.node, upper.index}};
   NodeBuilder builder = maker.New("bounds", "Pack");
-  TF_ASSIGN_OR_RETURN(Node * bounds, maker.Add(builder.Input(both)));
-  TF_ASSIGN_OR_RETURN(Node * size, SizeNode(node, bounds->output_type(0), maker));
-  TF_ASSIGN_OR_RETURN(Node * compared, maker.Binary("compared", "LessEqual", bounds, size));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Vector(0)));
+  HPU_ASSIGN_OR_RETURN(Node * bounds, maker.Add(builder.Input(both)));
+  HPU_ASSIGN_OR_RETURN(Node * size, SizeNode(node, bounds->output_type(0), maker));
+  HPU_ASSIGN_OR_RETURN(Node * compared, maker.Binary("compared", "LessEqual", bounds, size));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Vector(0)));
   return maker.Binary("passes", "All", compared, axis);
 }
 
 absl::StatusOr<Node*> ValueTests::MakeOrdered(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
   const OutputTensor low = InputOf(node, rule.input), high = InputOf(node, rule.input + 1);
   NodeBuilder greater = maker.New("greater", "Greater");
-  TF_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(low.node, low.index).Input(high.node, high.index)));
+  HPU_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(low.node, low.index).Input(high.node, high.index)));
   NodeBuilder builder = maker.New("passes", "LogicalNot");
   return maker.Add(builder.Input(empty));
 }
@@ -171,7 +171,7 @@ absl::StatusOr<Node*> ValueTests::MakeForElements(const Node& node, const ValueR
     case Test::kFactored:
       return MakeFactored(node, rule, maker);
   }
-  return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; please report this"));
+  return absl::InternalError(absl::StrCat(node.name(), ": unknown value rule; " HPU_REPORT_BUG));
 }
 
 std::optional<bool> ValueTests::OtherHasElements(const Node& node, const ValueRule& rule) {
@@ -183,13 +183,13 @@ std::optional<bool> ValueTests::OtherHasElements(const Node& node, const ValueRu
 // Adds a node that computes whether `passes` is true or `other` is empty.
 absl::StatusOr<Node*> ValueTests::AcceptEmpty(OutputTensor other, Node* passes, const NodeMaker& maker) {
   NodeBuilder builder = maker.New("elements", "Size");
-  TF_ASSIGN_OR_RETURN(Node * elements, maker.Add(builder.Input(other.node, other.index)));
-  TF_ASSIGN_OR_RETURN(Node * empty, TestMaker(maker, {elements, 0}).AllAgainstZero("Equal"));
+  HPU_ASSIGN_OR_RETURN(Node * elements, maker.Add(builder.Input(other.node, other.index)));
+  HPU_ASSIGN_OR_RETURN(Node * empty, TestMaker(maker, {elements, 0}).AllAgainstZero("Equal"));
   return maker.Binary("accepted", "LogicalOr", passes, empty);
 }
 
 absl::StatusOr<Node*> ValueTests::Make(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
-  TF_ASSIGN_OR_RETURN(Node * passes, MakeForElements(node, rule, maker));
+  HPU_ASSIGN_OR_RETURN(Node * passes, MakeForElements(node, rule, maker));
   if (OtherHasElements(node, rule).has_value()) return passes;
   return AcceptEmpty(InputOf(node, rule.other), passes, maker);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/known_numbers.h"
@@ -17,7 +18,6 @@
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -189,7 +189,7 @@ absl::Status MoveAssertionsBack(PassContext* context) {
 
 absl::StatusOr<Node*> CopyAssertion(const Node& assertion, const Node& checked, Graph* graph) {
   int64_t summarize = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(assertion.attrs(), "summarize", &summarize));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(assertion.attrs(), "summarize", &summarize));
   std::vector<NodeBuilder::NodeOut> data;
   std::vector<std::string> texts;
   std::vector<int> inputs;
@@ -204,7 +204,7 @@ absl::StatusOr<Node*> CopyAssertion(const Node& assertion, const Node& checked, 
   NodeBuilder builder = maker.New("in_cluster", kClusterAssertOp);
   builder.Input(NodeBuilder::NodeOut(InputOf(assertion, 0))).Input(data);
   builder.Attr("texts", texts).Attr("inputs", inputs).Attr("summarize", summarize);
-  TF_ASSIGN_OR_RETURN(Node * copy, maker.Add(builder));
+  HPU_ASSIGN_OR_RETURN(Node * copy, maker.Add(builder));
   SetOrigin(assertion, copy);
   return copy;
 }

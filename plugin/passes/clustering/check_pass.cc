@@ -10,9 +10,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
-#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/index_sources.h"
+#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/clustering/check_order.h"
@@ -59,8 +60,7 @@ class IndexCheckMaker {
   // Sizes of the rows of a segment operation: -1 for a size that is not fixed; nullopt if their number is unknown.
   std::optional<std::vector<int64_t>> RowSizes(const Node& node, const IndexedOp& op);
   CheckedIndices FindValues(OutputTensor indices, bool vectors, bool to_host, int64_t size) const;
-  bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexRule& rule,
-                      const std::vector<int32_t>& sizes);
+  bool AreCoordinates(const Node& node, const IndexedOp& op, const IndexRule& rule, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
   void MarkUnchecked(Node* node) { node->AddAttr(kUncheckedAttr, true); }
@@ -141,7 +141,7 @@ absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node
   if (fixed) {
     Tensor value(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
     std::copy(sizes.begin(), sizes.end(), value.flat<int32_t>().data());
-    TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("sizes", value));
+    HPU_ASSIGN_OR_RETURN(Node * constant, maker.Constant("sizes", value));
     return NodeBuilder::NodeOut(constant, 0);
   }
   const OutputTensor bound = InputOf(node, op.bound);
@@ -151,12 +151,12 @@ absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node
   const NodeMaker on_device(context_->graph->get(), absl::StrCat(node.name(), "/habana_check"),
                             node.assigned_device_name());
   if (op.sizes) {
-    TF_ASSIGN_OR_RETURN(Node * narrow, on_device.Cast("sizes", {bound.node, bound.index}, tensorflow::DT_INT32));
+    HPU_ASSIGN_OR_RETURN(Node * narrow, on_device.Cast("sizes", {bound.node, bound.index}, tensorflow::DT_INT32));
     return NodeBuilder::NodeOut(narrow, 0);
   }
   NodeBuilder builder = on_device.New("shape", "Shape");
   builder.Input(bound.node, bound.index).Attr("out_type", tensorflow::DT_INT32);
-  TF_ASSIGN_OR_RETURN(Node * shape, on_device.Add(builder));
+  HPU_ASSIGN_OR_RETURN(Node * shape, on_device.Add(builder));
   return NodeBuilder::NodeOut(shape, 0);
 }
 
@@ -192,8 +192,13 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
     MarkUnchecked(node);
     return absl::OkStatus();
   }
+  const std::vector<int64_t> known(sizes.begin(), sizes.end());
+  const tensorflow::DataType type = indices.node->output_type(indices.index);
+  if (type == tensorflow::DT_INT16 && !(fixed && checks::FitsIndexType(*rule, type, known))) {
+    MarkUnchecked(node);
+    return absl::OkStatus();
+  }
   if (const std::optional<Tensor> constant = ConstantOf(*indices.node); constant.has_value() && fixed) {
-    const std::vector<int64_t> known(sizes.begin(), sizes.end());
     if (!checks::CheckIndices(*rule, *constant, known).ok()) MarkUnchecked(node);
     return absl::OkStatus();
   }
@@ -212,23 +217,26 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   if (!before && !lowered_) checked = FindValues(indices, vectors, /*to_host=*/false, size);
   const OutputTensor& values = checked.tensor;
   const std::string key = absl::StrCat(
-      values.node->name(), ":", values.index, "|", checked.added_to_negative, checks::NameOf(rule->kind), rule->axis, "|",
-      fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
+      values.node->name(), ":", values.index, "|", checked.added_to_negative, checks::NameOf(rule->kind), rule->axis,
+      "|", fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
   Node*& check = made_[key];
   if (check == nullptr) {
     NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                     HostOf(node->assigned_device_name()), lowered_ ? values.node : nullptr);
-    TF_ASSIGN_OR_RETURN(NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
+    HPU_ASSIGN_OR_RETURN(NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
     if (may_be_empty) {
       const NodeMaker on_device(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                                 node->assigned_device_name());
       std::vector<Node*> made;
-      TF_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker, on_device, shape, InputOf(*node, 0), &made));
+      HPU_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker, on_device, shape, InputOf(*node, 0), &made));
       shape = NodeBuilder::NodeOut(segments, 0);
     }
     NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
-    builder.Input(values.node, values.index).Input(shape).Attr("kind", checks::NameOf(rule->kind)).Attr("axis", rule->axis);
-    TF_ASSIGN_OR_RETURN(
+    builder.Input(values.node, values.index)
+        .Input(shape)
+        .Attr("kind", checks::NameOf(rule->kind))
+        .Attr("axis", rule->axis);
+    HPU_ASSIGN_OR_RETURN(
         check, maker.Add(builder.Attr("node", node->name()).Attr("added_to_negative", checked.added_to_negative)));
   }
   OrderCheck(context_, node, check, "indices are", before);
@@ -247,7 +255,7 @@ absl::Status AddIndexChecks(PassContext* context) {
   }
   if (nodes.empty()) return absl::OkStatus();
   IndexCheckMaker maker(context, nodes);
-  for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FactsOf(node->type_string()).indices));
+  for (Node* node : nodes) HPU_RETURN_IF_ERROR(maker.Add(node, *FactsOf(node->type_string()).indices));
   return absl::OkStatus();
 }
 

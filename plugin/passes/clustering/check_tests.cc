@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -58,26 +58,26 @@ class ClusterTest {
     const OutputTensor indices = InputOf(checked_, IndexedOpOf(checked_.type_string())->indices);
     std::string kind;
     int64_t axis = 0;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "kind", &kind));
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "axis", &axis));
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut sizes, Sizes());
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "kind", &kind));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(check_.attrs(), "axis", &axis));
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut sizes, Sizes());
     NodeBuilder builder = maker_.New("in_range", kIndicesInRangeOp);
     builder.Input(indices.node, indices.index).Input(sizes).Attr("kind", kind).Attr("axis", axis);
     return Add(builder);
   }
 
   absl::StatusOr<Node*> Range() const {
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut low, Input(kLowerEnd));
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut high, Input(kUpperEnd));
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut low, Input(kLowerEnd));
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut high, Input(kUpperEnd));
     NodeBuilder less = maker_.New("less", "Less");
-    TF_ASSIGN_OR_RETURN(Node * passes, Add(less.Input(low).Input(high)));
+    HPU_ASSIGN_OR_RETURN(Node * passes, Add(less.Input(low).Input(high)));
     if (InputOf(check_, kDrawnShape.of_check).node->IsConstant()) return passes;  // of a result with elements
     const OutputTensor shape = InputOf(checked_, kDrawnShape.of_checked);
-    TF_ASSIGN_OR_RETURN(Node * axis, Place(maker_.Constant("axis", Scalar(tensorflow::DT_INT32, 0))));
+    HPU_ASSIGN_OR_RETURN(Node * axis, Place(maker_.Constant("axis", Scalar(tensorflow::DT_INT32, 0))));
     NodeBuilder product = maker_.New("elements", "Prod");
-    TF_ASSIGN_OR_RETURN(Node * elements, Add(product.Input(shape.node, shape.index).Input(axis)));
-    TF_ASSIGN_OR_RETURN(Node * zero, Place(maker_.Constant("zero", Scalar(elements->output_type(0), 0))));
-    TF_ASSIGN_OR_RETURN(Node * empty, Place(maker_.Binary("empty", "Equal", elements, zero)));
+    HPU_ASSIGN_OR_RETURN(Node * elements, Add(product.Input(shape.node, shape.index).Input(axis)));
+    HPU_ASSIGN_OR_RETURN(Node * zero, Place(maker_.Constant("zero", Scalar(elements->output_type(0), 0))));
+    HPU_ASSIGN_OR_RETURN(Node * empty, Place(maker_.Binary("empty", "Equal", elements, zero)));
     return Place(maker_.Binary("passes", "LogicalOr", passes, empty));
   }
 
@@ -96,7 +96,7 @@ class ClusterTest {
   // A copy of the check's input if it is a constant; otherwise the input of the checked op.
   absl::StatusOr<NodeBuilder::NodeOut> Input(const CheckedInput& input) const {
     if (const auto constant = ConstantOf(*InputOf(check_, input.of_check).node); constant.has_value()) {
-      TF_ASSIGN_OR_RETURN(Node * copy, Place(maker_.Constant("constant", *constant)));
+      HPU_ASSIGN_OR_RETURN(Node * copy, Place(maker_.Constant("constant", *constant)));
       return NodeBuilder::NodeOut(copy, 0);
     }
     const OutputTensor checked = InputOf(checked_, input.of_checked);
@@ -106,10 +106,10 @@ class ClusterTest {
   // The sizes that bound the indices.
   absl::StatusOr<NodeBuilder::NodeOut> Sizes() const {
     const Node& sizes = *InputOf(check_, SizesOf(checked_).of_check).node;
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, Bounds());
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, Bounds());
     if (!AreSegmentSizes(sizes)) return bounds;
     std::vector<Node*> made;
-    TF_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker_, maker_, bounds, InputOf(checked_, 0), &made));
+    HPU_ASSIGN_OR_RETURN(Node * segments, SegmentSizes(maker_, maker_, bounds, InputOf(checked_, 0), &made));
     for (Node* node : made) node->AddAttr(kClusterAttr, cluster_);
     return NodeBuilder::NodeOut(segments, 0);
   }
@@ -117,15 +117,15 @@ class ClusterTest {
   // The sizes of the tensor with the indices' dimension, or the number of segments.
   absl::StatusOr<NodeBuilder::NodeOut> Bounds() const {
     const IndexedOp& op = *IndexedOpOf(checked_.type_string());
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bound, Input(SizesOf(checked_)));
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bound, Input(SizesOf(checked_)));
     if (InputOf(check_, SizesOf(checked_).of_check).node->IsConstant()) return bound;
     if (!op.sizes) {
       NodeBuilder shape = maker_.New("shape", "Shape");
-      TF_ASSIGN_OR_RETURN(Node * sizes, Add(shape.Input(bound).Attr("out_type", tensorflow::DT_INT32)));
+      HPU_ASSIGN_OR_RETURN(Node * sizes, Add(shape.Input(bound).Attr("out_type", tensorflow::DT_INT32)));
       return NodeBuilder::NodeOut(sizes, 0);
     }
     if (bound.node->output_type(bound.index) == tensorflow::DT_INT32) return bound;
-    TF_ASSIGN_OR_RETURN(Node * sizes, Place(maker_.Cast("sizes", bound, tensorflow::DT_INT32)));
+    HPU_ASSIGN_OR_RETURN(Node * sizes, Place(maker_.Cast("sizes", bound, tensorflow::DT_INT32)));
     return NodeBuilder::NodeOut(sizes, 0);
   }
 

@@ -62,7 +62,8 @@ std::vector<BorderRefusal> CheckBorders(const Graph& graph, const BoundedSizes& 
                                         const std::vector<int>& clusters) {
   std::vector<BorderRefusal> refusals;
   CheckLists(graph, clusters, &refusals);
-  for (auto& [node, reason] : sizes.Refused(clusters)) refusals.push_back({node, Rule::kDynamicSize, std::move(reason)});
+  for (auto& [node, reason] : sizes.Refused(clusters))
+    refusals.push_back({node, Rule::kDynamicSize, std::move(reason)});
   return refusals;
 }
 

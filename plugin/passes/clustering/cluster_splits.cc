@@ -12,13 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/order_graph.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -47,9 +47,9 @@ bool HasResourceInput(const Node* node) {
 class SplitFinder {
  public:
   static absl::StatusOr<SplitFinder> Make(const Graph& graph, const PassContext& context) {
-    TF_ASSIGN_OR_RETURN(OrderGraph order, OrderGraph::Make(graph));
+    HPU_ASSIGN_OR_RETURN(OrderGraph order, OrderGraph::Make(graph));
     SplitFinder finder(graph, context, std::move(order));
-    if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(finder.FindPredicates());
+    if (HasLoweredControlFlow(graph)) HPU_RETURN_IF_ERROR(finder.FindPredicates());
     return finder;
   }
 
@@ -103,13 +103,13 @@ class SplitFinder {
     Graph copy(graph_.flib_def());
     copy.Copy(graph_);
     tensorflow::FixupSourceAndSinkEdges(&copy);
-    TF_ASSIGN_OR_RETURN(const Deadness deadness, Deadness::Analyze(copy));
+    HPU_ASSIGN_OR_RETURN(const Deadness deadness, Deadness::Analyze(copy));
     absl::flat_hash_map<std::string, Group*> groups;
     for (Group& group : groups_) groups.emplace(group.nodes.front()->name(), &group);
     for (Node* node : copy.op_nodes()) {
       const auto group = groups.find(node->name());
       if (group == groups.end()) continue;
-      TF_ASSIGN_OR_RETURN(group->second->predicate, deadness.PredicateOf(node));
+      HPU_ASSIGN_OR_RETURN(group->second->predicate, deadness.PredicateOf(node));
     }
     return absl::OkStatus();
   }
@@ -133,7 +133,7 @@ class SplitFinder {
     }
     if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
       return split(Rule::kDevice, absl::StrCat("the clusters are on different devices: ", one.assigned_device_name(),
-                                          " and ", two.assigned_device_name()));
+                                               " and ", two.assigned_device_name()));
     }
     if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
       return split(Rule::kLoop, "the clusters are in different frames: at least one of them is in a lowered loop");
@@ -164,7 +164,7 @@ class SplitFinder {
     if (!middle.clusters.empty()) {
       const auto name = [&](std::string* out, int cluster) { absl::StrAppend(out, groups_[cluster].name); };
       return split(Rule::kOrder, absl::StrCat("other clusters must run between the clusters: ",
-                                         absl::StrJoin(middle.clusters, ", ", name)));
+                                              absl::StrJoin(middle.clusters, ", ", name)));
     }
     return split(Rule::kOrder, "segmentation merges neighbouring levels only, and the clusters are further apart");
   }
@@ -234,7 +234,7 @@ class SplitFinder {
 }  // namespace
 
 absl::StatusOr<std::vector<ClusterSplit>> FindSplits(const Graph& graph, const PassContext& context) {
-  TF_ASSIGN_OR_RETURN(SplitFinder finder, SplitFinder::Make(graph, context));
+  HPU_ASSIGN_OR_RETURN(SplitFinder finder, SplitFinder::Make(graph, context));
   return finder.Find();
 }
 

@@ -3,13 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -37,13 +37,13 @@ absl::Status ReplaceBranch(PassContext* context, Node* branch) {
   bool is_scalar = false;
   if (!tensorflow::TryGetNodeAttr(branch->attrs(), kScalarConditionAttr, &is_scalar) || !is_scalar) {
     tensorflow::NodeBuilder builder = maker.New("predicate", "ToBool");
-    TF_ASSIGN_OR_RETURN(Node * scalar, maker.Add(builder.Input(predicate.node, predicate.index)));
+    HPU_ASSIGN_OR_RETURN(Node * scalar, maker.Add(builder.Input(predicate.node, predicate.index)));
     scalar->AddAttr(kClusterAttr, branch->attrs().Find(kClusterAttr)->s());
     predicate = {scalar, 0};
   }
-  TF_ASSIGN_OR_RETURN(Node * index, maker.Cast("index", {predicate.node, predicate.index}, tensorflow::DT_INT32));
+  HPU_ASSIGN_OR_RETURN(Node * index, maker.Cast("index", {predicate.node, predicate.index}, tensorflow::DT_INT32));
   index->AddAttr(kClusterAttr, branch->attrs().Find(kClusterAttr)->s());
-  TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(CaseOf(*branch)));
+  HPU_ASSIGN_OR_RETURN(Node * node, graph->AddNode(CaseOf(*branch)));
   node->set_assigned_device_name(branch->assigned_device_name());
   for (const Edge* edge : branch->in_edges()) {
     const bool is_predicate = edge->dst_input() == 0;
@@ -72,7 +72,7 @@ absl::Status ReplaceConstantBranches(PassContext* context) {
     if (branch->IsCaseNode()) {
       branch->AddAttr(kKnownIndexAttr, true);
     } else {
-      TF_RETURN_IF_ERROR(ReplaceBranch(context, branch));
+      HPU_RETURN_IF_ERROR(ReplaceBranch(context, branch));
     }
   }
   return absl::OkStatus();

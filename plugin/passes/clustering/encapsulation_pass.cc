@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/clustering/constant_branch_pass.h"
@@ -16,7 +20,6 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -77,7 +80,7 @@ void AddConstantsOfBranches(const Graph& body, std::vector<bool>* constants) {
 // resources, and which are in host memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
-  TF_ASSIGN_OR_RETURN(std::vector<bool> constants, FindConstantArguments(*body, sources.size(), context->Runtime()));
+  HPU_ASSIGN_OR_RETURN(std::vector<bool> constants, FindConstantArguments(*body, sources.size(), context->Runtime()));
   AddConstantsOfBranches(*body, &constants);
   // Handles are never constants.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
@@ -93,7 +96,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
   for (Node* node : body->op_nodes()) {
     if (node->IsArg()) {
       int index = 0;
-      TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "index", &index));
+      HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "index", &index));
       node->AddAttr("index", (*permutation)[index]);
     }
     if (node->attrs().Find(kMustCompileAttr) != nullptr) {
@@ -142,10 +145,10 @@ Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDe
   int64_t resources = 0;
   bool must_compile = false;
   std::vector<int> host;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kConstantsAttr, &constants));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kResourcesAttr, &resources));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kCallMustCompileAttr, &must_compile));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kHostArgumentsAttr, &host));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kConstantsAttr, &constants));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kResourcesAttr, &resources));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kCallMustCompileAttr, &must_compile));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kHostArgumentsAttr, &host));
   tensorflow::NameAttrList function;
   function.set_name(call.type_string());
   launch->set_name(call.name());
@@ -170,10 +173,10 @@ Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDe
 Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups, Report* report,
                    const tensorflow::FunctionLibraryDefinition& library) {
   NodeDef definition;
-  TF_RETURN_IF_ERROR(BuildLaunch(*call, groups, &definition));
+  HPU_RETURN_IF_ERROR(BuildLaunch(*call, groups, &definition));
   Status status;
   Node* launch = graph->AddNode(definition, &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   launch->set_assigned_device_name(call->requested_device());
   for (const Edge* edge : call->in_edges()) {
     if (edge->IsControlEdge()) {
@@ -185,8 +188,8 @@ Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups
   MoveConsumers(graph, call, launch);
   const tensorflow::FunctionDef* function = library.Find(call->type_string());
   if (function == nullptr)
-    return tensorflow::errors::Internal("cluster ", call->name(), ": function ", call->type_string(),
-                                        " is not in the function library; report a bug");
+    return absl::InternalError(absl::StrCat("cluster ", call->name(), ": function ", call->type_string(),
+                                            " is not in the function library; " HPU_REPORT_BUG));
   report::v1::Cluster& cluster = *report->add_clusters();
   cluster.set_name(call->name());
   cluster.set_device(launch->assigned_device_name());
@@ -214,9 +217,9 @@ absl::Status EncapsulateClusters(PassContext* context) {
     return FinishCluster(context, sources, body->get(), inputs, call);
   };
   std::unique_ptr<Graph> result;
-  TF_RETURN_IF_ERROR(tensorflow::EncapsulateSubgraphsInFunctions(kClusterAttr, graph, finish,
-                                                                 /*reuse_existing_functions=*/false, &result,
-                                                                 context->library));
+  HPU_RETURN_IF_ERROR(tensorflow::EncapsulateSubgraphsInFunctions(kClusterAttr, graph, finish,
+                                                                  /*reuse_existing_functions=*/false, &result,
+                                                                  context->library));
   std::vector<Node*> calls;
   for (Node* node : result->op_nodes()) {
     if (node->attrs().Find(kHostArgumentsAttr) != nullptr) calls.push_back(node);
@@ -225,8 +228,8 @@ absl::Status EncapsulateClusters(PassContext* context) {
   static const std::set<std::string> none;
   for (Node* call : calls) {
     const auto groups = colocation.find(call->name());
-    TF_RETURN_IF_ERROR(ReplaceCall(result.get(), call, groups == colocation.end() ? none : groups->second,
-                                   &context->report, *context->library));
+    HPU_RETURN_IF_ERROR(ReplaceCall(result.get(), call, groups == colocation.end() ? none : groups->second,
+                                    &context->report, *context->library));
   }
   *context->graph = std::move(result);
   return absl::OkStatus();

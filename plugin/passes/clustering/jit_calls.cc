@@ -50,8 +50,9 @@ std::optional<std::string> WhyFunctionAlone(const std::string& function, const F
 std::optional<std::string> WhyAlone(const Node& call, const PassContext& context) {
   if (!call.IsPartitionedCall()) return "is called by its name";
   if (const auto refusal = RefuseBySettings(call, context.settings)) return refusal->reason;
-  if (const std::string mode = flags::CompileMode(); mode != "strict" && mode != "auto") {
-    return absl::StrCat("is compiled at once, but HPU_COMPILE_MODE=", mode);
+  if (const auto mode = flags::CompileMode();
+      mode != flags::CompileModeSetting::kStrict && mode != flags::CompileModeSetting::kAuto) {
+    return absl::StrCat("is compiled at once, but HPU_COMPILE_MODE=", flags::NameOf(mode));
   }
   if (!absl::c_all_of(call.input_types(), CanCrossCluster) || !absl::c_all_of(call.output_types(), CanCrossCluster) ||
       absl::c_linear_search(call.output_types(), tensorflow::DT_RESOURCE)) {

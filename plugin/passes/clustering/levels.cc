@@ -10,7 +10,7 @@
 namespace hpu::passes {
 namespace {
 
-void Rise(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
+void RaiseAbovePredecessors(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
   for (const int v : order.TopologicalOrder()) {
     for (const int next : order.Successors(v)) {
       const bool enters = classes[next] != kNoClass && classes[next] != classes[v];
@@ -20,7 +20,7 @@ void Rise(const OrderGraph& order, const std::vector<int>& classes, std::vector<
 }
 
 // Raises vertices to the level of their consumers in the same class, if all edges allow this level.
-void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
+void RaiseToConsumers(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
   for (auto it = order.TopologicalOrder().rbegin(); it != order.TopologicalOrder().rend(); ++it) {
     const int v = *it;
     if (classes[v] == kNoClass) continue;
@@ -110,8 +110,8 @@ std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& c
   for (int v = 0; v < order.size(); ++v) {
     if (classes[v] != kNoClass) levels[v] = 0;
   }
-  Rise(order, classes, &levels);
-  Sink(order, classes, &levels);
+  RaiseAbovePredecessors(order, classes, &levels);
+  RaiseToConsumers(order, classes, &levels);
   return levels;
 }
 

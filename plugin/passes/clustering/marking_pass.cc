@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/op_facts/op_facts.h"
@@ -222,7 +223,8 @@ std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
   if (node.IsIfNode() || node.IsCaseNode()) {
     if (auto refusal = impl_->RefuseShapesOfBranches(node, impl_->Origins())) return refusal;
   }
-  if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime)) return OpRefusal{Rule::kUncompilable, *reason};
+  if (auto reason = impl_->checker.WhyNotCompilable(node, impl_->runtime))
+    return OpRefusal{Rule::kUncompilable, *reason};
   return RefuseWithoutLowering(node);
 }
 
@@ -310,14 +312,14 @@ absl::Status MarkCandidates(PassContext* context) {
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
-      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule " << NameOf(refusal->rule)
-              << ": " << refusal->reason;
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays outside clusters by rule "
+              << NameOf(refusal->rule) << ": " << refusal->reason;
       AddRefusal(&context->report, node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {
       candidates.push_back(node);
     }
   }
-  TF_RETURN_IF_ERROR(RefuseChangingConstants(context, &candidates));
+  HPU_RETURN_IF_ERROR(RefuseChangingConstants(context, &candidates));
   for (Node* node : candidates) node->AddAttr(kCandidateAttr, true);
   VLOG(1) << context->graph_name << ": " << candidates.size() << " of " << context->report.hpu_nodes()
           << " nodes on the HPU may be in clusters";

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/clustering/cluster_constants.h"
 #include "plugin/passes/clustering/cluster_splits.h"
@@ -113,7 +114,7 @@ absl::Status RecordOps(PassContext* context) {
     if (tensorflow::TryGetNodeAttr(nodes[i]->attrs(), kClusterAttr, record.mutable_cluster())) continue;
     SetRefusal(IsOnHpu(*nodes[i]) ? Unclustered(*nodes[i], refusals) : OffDevice(*nodes[i], refusals), &record);
   }
-  TF_ASSIGN_OR_RETURN(const std::vector<ClusterSplit> splits, FindSplits(graph, *context));
+  HPU_ASSIGN_OR_RETURN(const std::vector<ClusterSplit> splits, FindSplits(graph, *context));
   for (const ClusterSplit& split : splits) *report.add_splits() = split;
   return absl::OkStatus();
 }

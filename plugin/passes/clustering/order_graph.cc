@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/graph/control_flow.h"
-#include "tensorflow/core/lib/core/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -63,11 +64,11 @@ absl::StatusOr<OrderGraph> OrderGraph::Make(const Graph& graph) {
   Edges edges = EdgesOf(graph);
   if (!HasLoops(graph)) {
     result.SetEdges(edges, nodes);
-    TF_RETURN_IF_ERROR(result.SortTopologically(graph));
+    HPU_RETURN_IF_ERROR(result.SortTopologically(graph));
     return result;
   }
   Frames info;
-  TF_RETURN_IF_ERROR(tensorflow::BuildControlFlowInfo(&graph, &info));
+  HPU_RETURN_IF_ERROR(tensorflow::BuildControlFlowInfo(&graph, &info));
   std::map<std::string, int> frames;
   result.frames_.assign(nodes, 0);
   for (const Node* node : graph.op_nodes()) {
@@ -88,7 +89,7 @@ absl::StatusOr<OrderGraph> OrderGraph::Make(const Graph& graph) {
     if (node->IsExit()) AddEdgesTo(*node, info, &edges);
   }
   result.SetEdges(edges, nodes);
-  TF_RETURN_IF_ERROR(result.SortTopologically(graph));
+  HPU_RETURN_IF_ERROR(result.SortTopologically(graph));
   return result;
 }
 
@@ -118,10 +119,10 @@ absl::Status OrderGraph::SortTopologically(const tensorflow::Graph& graph) {
   int waiting = 0;
   while (waiting < graph.num_node_ids() && waits[waiting] == 0) ++waiting;
   const Node* node = waiting < graph.num_node_ids() ? graph.FindNodeId(waiting) : nullptr;
-  return tensorflow::errors::InvalidArgument(
-      "invalid graph: it has a cycle that is not a while loop; ", size() - static_cast<int>(order_.size()),
-      " nodes are in the cycle or after the cycle, such as ",
-      node == nullptr ? std::string("a loop frame") : node->name(), "; build loops with tf.while_loop");
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid graph: it has a cycle that is not a while loop; ", size() - static_cast<int>(order_.size()),
+                   " nodes are in the cycle or after the cycle, such as ",
+                   node == nullptr ? std::string("a loop frame") : node->name(), "; build loops with tf.while_loop"));
 }
 
 }  // namespace hpu::passes

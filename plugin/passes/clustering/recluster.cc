@@ -6,9 +6,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/compat/graph_rewrites.h"
 #include "plugin/op_facts/op_facts.h"
@@ -21,8 +24,6 @@
 #include "plugin/passes/reporting/pass_context.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tensorflow/core/lib/core/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -96,8 +97,8 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
         continue;
       }
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
-        failure.Update(tensorflow::errors::InvalidArgument(
-            node->name(), " (", node->type_string(), ") cannot run outside its cluster: the op has no HPU kernel"));
+        failure.Update(absl::InvalidArgumentError(absl::StrCat(
+            node->name(), " (", node->type_string(), ") cannot run outside its cluster: the op has no HPU kernel")));
         node->AddAttr(kCandidateAttr, true);
         continue;
       }
@@ -151,9 +152,10 @@ std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition&
 absl::StatusOr<std::unique_ptr<Graph>> GraphOf(const std::string& cluster, const FunctionLibraryDefinition& library) {
   const FunctionDef* function = library.Find(cluster);
   if (function == nullptr) {
-    return tensorflow::errors::NotFound("cluster function ", cluster, " is not in the function library; report a bug");
+    return absl::NotFoundError(
+        absl::StrCat("cluster function ", cluster, " is not in the function library; " HPU_REPORT_BUG));
   }
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(*function, library));
   auto graph = std::make_unique<Graph>(&library);
   graph->Copy(*body->graph);
   return graph;
@@ -179,8 +181,8 @@ absl::Status ExpandRandomFunctions(std::unique_ptr<Graph>* graph, FunctionLibrar
     if (calls.empty() && !lower) return absl::OkStatus();
     for (Node* call : calls) {
       const std::string name = call->name();
-      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph->get(), *library, /*even_noinline=*/true));
-      if (!inlined) return tensorflow::errors::InvalidArgument(name, " calls a random op, but cannot be inlined");
+      HPU_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph->get(), *library, /*even_noinline=*/true));
+      if (!inlined) return absl::InvalidArgumentError(absl::StrCat(name, " calls a random op, but cannot be inlined"));
     }
     if (!lower) continue;
     tensorflow::GraphOptimizationPassOptions options;
@@ -188,10 +190,10 @@ absl::Status ExpandRandomFunctions(std::unique_ptr<Graph>* graph, FunctionLibrar
     options.flib_def = library;
     options.is_function_graph = true;
     tensorflow::FixupSourceAndSinkEdges(graph->get());
-    TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+    HPU_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
   }
-  return tensorflow::errors::InvalidArgument("functions with random ops are nested more than ", kMaxDepth,
-                                             " levels deep");
+  return absl::InvalidArgumentError(
+      absl::StrCat("functions with random ops are nested more than ", kMaxDepth, " levels deep"));
 }
 
 // Whether a node of an expanded function runs outside clusters.
@@ -218,8 +220,8 @@ PassContext MakeContext(const std::string& cluster, std::unique_ptr<Graph>* grap
 
 // Makes clusters of the marked nodes, and adds the function to the library.
 absl::Status AddSplit(const std::string& cluster, PassContext* context, SplitCluster* result) {
-  TF_RETURN_IF_ERROR(SegmentGraph(context));
-  TF_RETURN_IF_ERROR(EncapsulateClusters(context));
+  HPU_RETURN_IF_ERROR(SegmentGraph(context));
+  HPU_RETURN_IF_ERROR(EncapsulateClusters(context));
   if (context->must_compile) {
     for (Node* node : (*context->graph)->op_nodes()) {
       if (node->type_string() == kLaunchOp) node->AddAttr("must_compile", true);
@@ -228,7 +230,7 @@ absl::Status AddSplit(const std::string& cluster, PassContext* context, SplitClu
   result->function = FreeName(absl::StrCat(cluster, "_split_"), *context->library);
   result->clusters = static_cast<int>(context->report.clusters_size());
   FunctionDef split;
-  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(**context->graph, result->function, &split));
+  HPU_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(**context->graph, result->function, &split));
   return context->library->AddFunctionDef(split);
 }
 
@@ -236,7 +238,7 @@ absl::Status AddSplit(const std::string& cluster, PassContext* context, SplitClu
 
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device, FunctionLibraryDefinition* library) {
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(cluster, *library));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(cluster, *library));
   SplitCluster result;
   const absl::StatusOr<std::vector<std::string>> removed =
       MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get());
@@ -244,19 +246,19 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   if (result.removed.empty()) result.removed = RemoveBoundedResults(*library, graph.get());
   if (result.removed.empty()) result.removed = SeparateJitCalls(graph.get());
   if (result.removed.empty()) {
-    TF_RETURN_IF_ERROR(removed.status());
-    return tensorflow::errors::InvalidArgument("cluster ", cluster,
-                                               " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
+    HPU_RETURN_IF_ERROR(removed.status());
+    return absl::InvalidArgumentError(
+        absl::StrCat("cluster ", cluster, " contains none of the ops to remove: ", absl::StrJoin(refused, ", ")));
   }
   PassContext context = MakeContext(cluster, &graph, library);
-  TF_RETURN_IF_ERROR(AddSplit(cluster, &context, &result));
+  HPU_RETURN_IF_ERROR(AddSplit(cluster, &context, &result));
   return result;
 }
 
 absl::StatusOr<SplitCluster> ReclusterRandomOps(const std::string& function, const std::string& device,
                                                 FunctionLibraryDefinition* library) {
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(function, *library));
-  TF_RETURN_IF_ERROR(ExpandRandomFunctions(&graph, library));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, GraphOf(function, *library));
+  HPU_RETURN_IF_ERROR(ExpandRandomFunctions(&graph, library));
   SplitCluster result;
   for (Node* node : graph->op_nodes()) {
     node->set_requested_device(device);
@@ -264,18 +266,18 @@ absl::StatusOr<SplitCluster> ReclusterRandomOps(const std::string& function, con
     if (DrawsByKernel(node->def())) result.removed.push_back(node->name());
   }
   if (result.removed.empty()) {
-    return tensorflow::errors::InvalidArgument("function ", function, " contains no random op");
+    return absl::InvalidArgumentError(absl::StrCat("function ", function, " contains no random op"));
   }
   PassContext context = MakeContext(function, &graph, library);
   context.must_compile = true;
   tensorflow::FixupSourceAndSinkEdges(graph.get());
-  TF_RETURN_IF_ERROR(RewriteRandomOps(&context));
+  HPU_RETURN_IF_ERROR(RewriteRandomOps(&context));
   const bool lowered = HasLoweredControlFlow(*graph);
   for (Node* node : graph->op_nodes()) {
     if (!StaysOutside(*node, lowered)) node->AddAttr(kCandidateAttr, true);
   }
   tensorflow::FixupSourceAndSinkEdges(graph.get());
-  TF_RETURN_IF_ERROR(AddSplit(function, &context, &result));
+  HPU_RETURN_IF_ERROR(AddSplit(function, &context, &result));
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::passes {
 
@@ -16,15 +16,15 @@ absl::StatusOr<Node*> SegmentSizes(const NodeMaker& maker, const NodeMaker& shap
   one.flat<int32_t>()(0) = 1;
   axis.scalar<int32_t>()() = 0;
   NodeBuilder shape = shape_maker.New("rows", "Shape");
-  TF_ASSIGN_OR_RETURN(Node * sizes,
-                      shape_maker.Add(shape.Input(data.node, data.index).Attr("out_type", tensorflow::DT_INT32)));
-  TF_ASSIGN_OR_RETURN(Node * length, maker.Constant("limit_shape", one));
-  TF_ASSIGN_OR_RETURN(Node * dimension, maker.Constant("concat_axis", axis));
+  HPU_ASSIGN_OR_RETURN(Node * sizes,
+                       shape_maker.Add(shape.Input(data.node, data.index).Attr("out_type", tensorflow::DT_INT32)));
+  HPU_ASSIGN_OR_RETURN(Node * length, maker.Constant("limit_shape", one));
+  HPU_ASSIGN_OR_RETURN(Node * dimension, maker.Constant("concat_axis", axis));
   NodeBuilder reshape = maker.New("limit", "Reshape");
-  TF_ASSIGN_OR_RETURN(Node * vector, maker.Add(reshape.Input(limit).Input(length)));
+  HPU_ASSIGN_OR_RETURN(Node * vector, maker.Add(reshape.Input(limit).Input(length)));
   NodeBuilder concat = maker.New("segment_sizes", "ConcatV2");
   const std::vector<NodeBuilder::NodeOut> parts = {{vector, 0}, {sizes, 0}};
-  TF_ASSIGN_OR_RETURN(Node * all, maker.Add(concat.Input(parts).Input(dimension)));
+  HPU_ASSIGN_OR_RETURN(Node * all, maker.Add(concat.Input(parts).Input(dimension)));
   made->insert(made->end(), {sizes, length, dimension, vector, all});
   return all;
 }

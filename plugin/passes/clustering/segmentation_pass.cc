@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
@@ -32,7 +33,8 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 void Refuse(PassContext* context, const Node& node, Rule rule, std::string_view reason) {
-  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << NameOf(rule) << ": " << reason;
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays outside clusters by rule " << NameOf(rule) << ": "
+          << reason;
   AddRefusal(&context->report, node.name(), node.type_string(), rule, reason);
 }
 
@@ -47,7 +49,7 @@ class Classifier {
       // Fails if a value from a loop enters the same loop (order_graph.cc).
       classifier.is_unknown_ = absl::IsInvalidArgument(deadness.status());
       if (!classifier.is_unknown_) {
-        TF_ASSIGN_OR_RETURN(classifier.deadness_, std::move(deadness));
+        HPU_ASSIGN_OR_RETURN(classifier.deadness_, std::move(deadness));
       }
     }
     return classifier;
@@ -56,7 +58,7 @@ class Classifier {
   absl::StatusOr<int> Classify(Node* node) {
     uintptr_t predicate = 0;
     if (deadness_.has_value()) {
-      TF_ASSIGN_OR_RETURN(predicate, deadness_->PredicateOf(node));
+      HPU_ASSIGN_OR_RETURN(predicate, deadness_->PredicateOf(node));
     }
     // A call that is a cluster by itself has a separate class, and each node if conditions are unknown.
     const int alone = is_unknown_ || node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
@@ -140,12 +142,12 @@ std::string NextName(const PassContext& context, int* counter) {
 
 absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const OrderGraph& order,
                                                     const Settings& settings) {
-  TF_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order, settings));
+  HPU_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order, settings));
   std::vector<int> classes(order.size(), kNoClass);
   for (Node* node : graph.op_nodes()) {
     const bool must_compile = node->attrs().Find(kMustCompileAttr) != nullptr;
     if (!must_compile && (node->attrs().Find(kCandidateAttr) == nullptr || IsFreeConstant(*node))) continue;
-    TF_ASSIGN_OR_RETURN(classes[node->id()], classifier.Classify(node));
+    HPU_ASSIGN_OR_RETURN(classes[node->id()], classifier.Classify(node));
   }
   return classes;
 }
@@ -156,9 +158,9 @@ struct Segment {
   std::string cut;  // reason why the segment is a slice of a larger cluster; empty for a complete cluster
 };
 
-// Cuts clusters that exceed the size limit and are worth a launch into slices.
-std::vector<Segment> CutToSize(const Graph& graph, const BoundedSizes& sizes, Members clusters,
-                               const std::vector<int>& numbers, const Settings& settings) {
+// Splits clusters that exceed the size limit and are worth a launch into slices.
+std::vector<Segment> SplitLargeClusters(const Graph& graph, const BoundedSizes& sizes, Members clusters,
+                                        const std::vector<int>& numbers, const Settings& settings) {
   const size_t largest = static_cast<size_t>(settings.max_cluster_size);
   const auto fits = [&](const std::vector<Node*>& nodes) {
     return largest == 0 || nodes.size() <= largest || !IsWorthALaunch(nodes, settings.min_cluster_size);
@@ -190,7 +192,7 @@ std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order,
   while (true) {
     std::vector<int> clusters = MergeLevels(order, *classes, AssignLevels(order, *classes));
     std::vector<Segment> segments =
-        CutToSize(graph, sizes, CollectMembers(graph, order, clusters), clusters, context->settings);
+        SplitLargeClusters(graph, sizes, CollectMembers(graph, order, clusters), clusters, context->settings);
     for (size_t cluster = 0; cluster < segments.size(); ++cluster) {
       for (const Node* node : segments[cluster].nodes) clusters[node->id()] = static_cast<int>(cluster);
     }
@@ -207,8 +209,8 @@ std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order,
 
 absl::Status SegmentGraph(PassContext* context) {
   Graph* graph = context->graph->get();
-  TF_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
-  TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
+  HPU_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
+  HPU_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
   int counter = 0;
   for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
     if (nodes.size() == 1 && ContainsJitCall(nodes)) {

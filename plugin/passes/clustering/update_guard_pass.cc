@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/clustering/assertion_pass.h"
 #include "plugin/passes/clustering/check_tests.h"
@@ -17,7 +18,6 @@
 #include "plugin/passes/clustering/variable_guards.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -169,9 +169,9 @@ std::vector<int> ClusterGuards::ChecksOf(const Node* update) const {
 
 absl::StatusOr<Node*> ClusterGuards::TestOf(Check* check) {
   if (check->passes != nullptr) return check->passes;
-  TF_ASSIGN_OR_RETURN(check->passes, MakeTest(*check->check, *check->checked, cluster_, context_->graph->get()));
+  HPU_ASSIGN_OR_RETURN(check->passes, MakeTest(*check->check, *check->checked, cluster_, context_->graph->get()));
   if (check->check->type_string() == kAssertOp) {
-    TF_ASSIGN_OR_RETURN(check->raises, Place(CopyAssertion(*check->check, *check->checked, context_->graph->get())));
+    HPU_ASSIGN_OR_RETURN(check->raises, Place(CopyAssertion(*check->check, *check->checked, context_->graph->get())));
   }
   return check->passes;
 }
@@ -181,11 +181,11 @@ absl::StatusOr<Node*> ClusterGuards::PassesAll(const std::vector<int>& checks) {
   if (all != nullptr) return all;
   Node* passes = nullptr;
   for (const int i : checks) {
-    TF_ASSIGN_OR_RETURN(Node * test, TestOf(&checks_[i]));
+    HPU_ASSIGN_OR_RETURN(Node * test, TestOf(&checks_[i]));
     if (passes == nullptr) {
       passes = test;
     } else {
-      TF_ASSIGN_OR_RETURN(passes, Place(Maker(*checks_[i].checked).Binary("all", "LogicalAnd", passes, test)));
+      HPU_ASSIGN_OR_RETURN(passes, Place(Maker(*checks_[i].checked).Binary("all", "LogicalAnd", passes, test)));
     }
   }
   return all = passes;
@@ -206,7 +206,7 @@ void ClusterGuards::OrderChecks(const Node* update, const std::vector<int>& chec
 absl::Status ClusterGuards::AddAssertions() {
   for (Check& check : checks_) {
     if (check.check->type_string() != kAssertOp) continue;
-    TF_RETURN_IF_ERROR(TestOf(&check).status());
+    HPU_RETURN_IF_ERROR(TestOf(&check).status());
     for (Node* node : *check.all_checked) {
       const bool waits = node != InputOf(*check.check, 0).node && order_.Contains(node);
       if (waits) (*context_->graph)->AddControlEdge(check.raises, node);
@@ -216,18 +216,18 @@ absl::Status ClusterGuards::AddAssertions() {
 }
 
 absl::Status ClusterGuards::Guard() {
-  TF_RETURN_IF_ERROR(AddAssertions());
+  HPU_RETURN_IF_ERROR(AddAssertions());
   for (Node* update : order_.updates()) {
     const std::vector<int> checks = ChecksOf(update);
     if (checks.empty()) {
       guards_.Skip(update, /*guarded=*/false);
       continue;
     }
-    TF_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
+    HPU_ASSIGN_OR_RETURN(Node * passes, PassesAll(checks));
     for (const int i : checks) {
       if (checks_[i].raises != nullptr) (*context_->graph)->AddControlEdge(checks_[i].raises, update);
     }
-    TF_RETURN_IF_ERROR(guards_.Guard(update, passes));
+    HPU_RETURN_IF_ERROR(guards_.Guard(update, passes));
     OrderChecks(update, checks);
     const auto name = [&](std::string* out, int i) { absl::StrAppend(out, checks_[i].check->name()); };
     AddRewrite(&context_->report, update->name(), update->type_string(), "guards",
@@ -272,7 +272,7 @@ absl::Status GuardUpdates(PassContext* context) {
         absl::c_any_of(own, [](const LateCheck* check) { return check->check->type_string() == kAssertOp; });
     if (!guards.HasUpdates() && !asserts) continue;
     for (const LateCheck* check : own) guards.Add(*check);
-    TF_RETURN_IF_ERROR(guards.Guard());
+    HPU_RETURN_IF_ERROR(guards.Guard());
   }
   WaitForChecks(checks, ClusterMembers(*graph), &sequence, graph);
   return absl::OkStatus();

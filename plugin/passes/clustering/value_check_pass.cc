@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/static_shapes.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/checks/value_rule.h"
+#include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/clustering/check_order.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -63,18 +64,18 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   const std::string prefix = absl::StrCat(node->name(), "/habana_check");
   Node* const anchor = !lowered_ ? nullptr : of_result ? node : InputOf(*node, rule.input).node;
   const NodeMaker maker(context_->graph->get(), prefix, before ? host : node->assigned_device_name(), anchor);
-  TF_ASSIGN_OR_RETURN(Node * passes, tests_.Make(*node, rule, maker));
+  HPU_ASSIGN_OR_RETURN(Node * passes, tests_.Make(*node, rule, maker));
   return AddCheck(node, passes, static_cast<int>(rule.code), rule.error, before);
 }
 
 absl::Status ValueCheckMaker::AddInner(Node* node) {
   int code = 0;
   std::string error;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "code", &code));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "error", &error));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "code", &code));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "error", &error));
   const NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                         node->assigned_device_name(), lowered_ ? InputOf(*node, 0).node : nullptr);
-  TF_ASSIGN_OR_RETURN(Node * passes, OnlyOutput(InputOf(*node, 0), maker));
+  HPU_ASSIGN_OR_RETURN(Node * passes, OnlyOutput(InputOf(*node, 0), maker));
   return AddCheck(node, passes, code, error, /*before=*/false);
 }
 
@@ -83,7 +84,7 @@ absl::Status ValueCheckMaker::AddCheck(Node* node, Node* passes, int code, const
                         HostOf(node->assigned_device_name()));
   NodeBuilder builder = maker.New("values", kCheckValuesOp);
   builder.Input(passes).Attr("code", code).Attr("error", error);
-  TF_ASSIGN_OR_RETURN(Node * check, maker.Add(builder.Attr("node", node->name())));
+  HPU_ASSIGN_OR_RETURN(Node * check, maker.Add(builder.Attr("node", node->name())));
   OrderCheck(context_, node, check, "values are", before);
   return absl::OkStatus();
 }
@@ -93,17 +94,17 @@ absl::Status ValueCheckMaker::AddCheck(Node* node, Node* passes, int code, const
 absl::Status AddValueChecks(PassContext* context) {
   std::vector<Node*> nodes;
   for (Node* node : (*context->graph)->op_nodes()) {
-    const bool checked =
-        node->type_string() == kInnerValuesOp ||
-        (checks::FindValueRule(node->type_string(), node->attrs()) != nullptr && node->attrs().Find(kInRangeAttr) == nullptr);
+    const bool checked = node->type_string() == kInnerValuesOp ||
+                         (checks::FindValueRule(node->type_string(), node->attrs()) != nullptr &&
+                          node->attrs().Find(kInRangeAttr) == nullptr);
     if (checked && IsOnHpu(*node)) nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
   ValueCheckMaker maker(context);
   for (Node* node : nodes) {
-    TF_RETURN_IF_ERROR(node->type_string() == kInnerValuesOp
-                           ? maker.AddInner(node)
-                           : maker.Add(node, *checks::FindValueRule(node->type_string(), node->attrs())));
+    HPU_RETURN_IF_ERROR(node->type_string() == kInnerValuesOp
+                            ? maker.AddInner(node)
+                            : maker.Add(node, *checks::FindValueRule(node->type_string(), node->attrs())));
   }
   return absl::OkStatus();
 }

@@ -6,11 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -56,15 +55,15 @@ absl::Status VariableGuards::GuardIndices(Node* update, Node* passes) {
   }
   NodeMaker maker = Maker(*update);
   maker.set_anchor(indices.node);
-  TF_ASSIGN_OR_RETURN(Node * none, Added(maker.Constant("none", invalid)));
-  TF_ASSIGN_OR_RETURN(Node * all, Added(maker.Constant("all", largest)));
+  HPU_ASSIGN_OR_RETURN(Node * none, Added(maker.Constant("none", invalid)));
+  HPU_ASSIGN_OR_RETURN(Node * all, Added(maker.Constant("all", largest)));
   // The minimum with a scalar, because a select by a scalar would broadcast to the bounds of dynamic sizes.
   NodeBuilder select = maker.New("limit", "SelectV2");
   select.Input(passes).Input(all).Input(none);
-  TF_ASSIGN_OR_RETURN(Node * limit, Added(maker.Add(select)));
+  HPU_ASSIGN_OR_RETURN(Node * limit, Added(maker.Add(select)));
   NodeBuilder minimum = maker.New("indices", "Minimum");
   minimum.Input(indices.node, indices.index).Input(limit);
-  TF_ASSIGN_OR_RETURN(Node * guarded, Added(maker.Add(minimum)));
+  HPU_ASSIGN_OR_RETURN(Node * guarded, Added(maker.Add(minimum)));
   return graph_->UpdateEdge(guarded, 0, update, input);
 }
 
@@ -99,7 +98,7 @@ absl::StatusOr<Node*> VariableGuards::Revert(Node* update, int input, Node* pass
   if (previous != updates_.end() && type.has_value()) {
     NodeBuilder read = maker.New("old", "ReadVariableOp");
     read.Input(handle.node, handle.index).Attr("dtype", *type).ControlInput(previous->second.node);
-    TF_ASSIGN_OR_RETURN(Node * value, Added(maker.Add(read)));
+    HPU_ASSIGN_OR_RETURN(Node * value, Added(maker.Add(read)));
     graph_->AddControlEdge(value, update);
     old.emplace_back(value, 0);
   } else if (previous != updates_.end() && !previous->second.all_guarded) {
@@ -119,7 +118,7 @@ absl::Status VariableGuards::GuardVariables(Node* update, Node* passes) {
   std::vector<Node*> reverts;
   for (int i = 0; i < update->num_inputs(); ++i) {
     if (update->input_type(i) != tensorflow::DT_RESOURCE) continue;
-    TF_ASSIGN_OR_RETURN(Node * revert, Revert(update, i, passes));
+    HPU_ASSIGN_OR_RETURN(Node * revert, Revert(update, i, passes));
     Update& last = updates_[HandleOf(*update, i)];
     last.all_guarded = last.all_guarded && revert != nullptr;
     last.node = revert == nullptr ? update : revert;
@@ -141,7 +140,7 @@ void VariableGuards::Skip(Node* update, bool guarded) {
 
 absl::Status VariableGuards::Guard(Node* update, Node* passes) {
   if (!Scatters(*update)) return GuardVariables(update, passes);
-  TF_RETURN_IF_ERROR(GuardIndices(update, passes));
+  HPU_RETURN_IF_ERROR(GuardIndices(update, passes));
   Skip(update, /*guarded=*/true);
   return absl::OkStatus();
 }

@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -21,7 +20,7 @@ using tensorflow::NodeDef;
 
 absl::StatusOr<NodeDef> CallOf(const Node& launch) {
   tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(launch.attrs(), "function", &function));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(launch.attrs(), "function", &function));
   NodeDef call;
   call.set_name(launch.name());
   call.set_op("StatefulPartitionedCall");
@@ -45,8 +44,8 @@ absl::Status ReplaceXlaLaunches(Graph* graph) {
     if (node->type_string() == "XlaLaunch") launches.push_back(node);
   }
   for (Node* launch : launches) {
-    TF_ASSIGN_OR_RETURN(NodeDef definition, CallOf(*launch));
-    TF_ASSIGN_OR_RETURN(Node * call, graph->AddNode(std::move(definition)));
+    HPU_ASSIGN_OR_RETURN(NodeDef definition, CallOf(*launch));
+    HPU_ASSIGN_OR_RETURN(Node * call, graph->AddNode(std::move(definition)));
     for (const Edge* edge : launch->in_edges()) {
       if (edge->IsControlEdge()) {
         graph->AddControlEdge(edge->src(), call, /*allow_duplicates=*/true);

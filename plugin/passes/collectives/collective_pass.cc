@@ -9,12 +9,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/clustering/order_graph.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -81,7 +80,9 @@ std::vector<int> FindStages(const Graph& graph, const std::vector<Node*>& collec
 class Rewriter {
  public:
   explicit Rewriter(PassContext* context)
-      : context_(context), graph_(context->graph->get()), to_bf16_(flags::CollectivePrecision() == "bfloat16") {}
+      : context_(context),
+        graph_(context->graph->get()),
+        to_bf16_(flags::CollectivePrecision() == flags::CollectivePrecisionSetting::kBfloat16) {}
 
   struct Result {
     Node* start;
@@ -95,16 +96,16 @@ class Rewriter {
     if (casts) {
       int stage = kNoStage;
       tensorflow::TryGetNodeAttr(input.node->attrs(), kStageAttr, &stage);
-      TF_ASSIGN_OR_RETURN(input.node, maker.Cast("to_bfloat16", input, type));
+      HPU_ASSIGN_OR_RETURN(input.node, maker.Cast("to_bfloat16", input, type));
       input.index = 0;
       if (stage != kNoStage) input.node->AddAttr(kStageAttr, stage);
     }
     auto builder = maker.New("start", "HpuCollectiveStart").Input(input.node, input.index);
-    TF_ASSIGN_OR_RETURN(Node * start, maker.Add(builder));
-    TF_ASSIGN_OR_RETURN(Node * reduce, AddReduce(*collective, input, start, type));
+    HPU_ASSIGN_OR_RETURN(Node * start, maker.Add(builder));
+    HPU_ASSIGN_OR_RETURN(Node * reduce, AddReduce(*collective, input, start, type));
     Node* result = reduce;
     if (casts) {
-      TF_ASSIGN_OR_RETURN(result, maker.Cast("to_float", reduce, tensorflow::DT_FLOAT));
+      HPU_ASSIGN_OR_RETURN(result, maker.Cast("to_float", reduce, tensorflow::DT_FLOAT));
     }
     MoveConsumers(graph_, collective, result);
     AddRewrite(&context_->report, collective->name(), kReduceOp, "collectives",
@@ -119,7 +120,7 @@ class Rewriter {
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(collective.attrs(), kTokensAttr, &tokens));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(collective.attrs(), kTokensAttr, &tokens));
     tensorflow::NodeDef definition = collective.def();
     definition.set_name(graph_->NewName(absl::StrCat(collective.name(), "/reduce")));
     definition.clear_input();
@@ -127,7 +128,7 @@ class Rewriter {
     tensorflow::SetAttrValue(tokens + 1, &(*definition.mutable_attr())[kTokensAttr]);
     tensorflow::Status status;
     Node* reduce = graph_->AddNode(std::move(definition), &status);
-    TF_RETURN_IF_ERROR(status);
+    HPU_RETURN_IF_ERROR(status);
     reduce->set_assigned_device_name(collective.assigned_device_name());
     graph_->AddEdge(input.node, input.index, reduce, 0);
     for (const Edge* edge : collective.in_edges()) {
@@ -173,7 +174,7 @@ absl::Status RewriteCollectives(PassContext* context) {
     }
   }
   if (collectives.empty()) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
+  HPU_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
   const std::vector<int> depths = Depths(order);
   std::sort(collectives.begin(), collectives.end(), [&](const Node* one, const Node* other) {
     return std::pair(depths[one->id()], one->name()) < std::pair(depths[other->id()], other->name());
@@ -192,7 +193,7 @@ absl::Status RewriteCollectives(PassContext* context) {
   for (Node* node : collectives) {
     Node* issued = node;
     if (IsReduction(node)) {
-      TF_ASSIGN_OR_RETURN(const Rewriter::Result made, rewriter.Rewrite(node));
+      HPU_ASSIGN_OR_RETURN(const Rewriter::Result made, rewriter.Rewrite(node));
       issued = made.reduce;
       const auto waiting = std::find_if(++next, first.end(), [](const Node* node) { return node != nullptr; });
       if (waiting != first.end()) graph->AddControlEdge(made.start, *waiting);

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/node_builder.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -109,7 +109,7 @@ absl::Status AssertionBranch::Replace(Graph* graph) const {
     constant.set_name(graph->NewName(branch_->name()));
     constant.clear_input();
     constant.set_device(branch_->requested_device());
-    TF_ASSIGN_OR_RETURN(Node * copy, graph->AddNode(constant));
+    HPU_ASSIGN_OR_RETURN(Node * copy, graph->AddNode(constant));
     data.emplace_back(copy, 0);
   }
   const std::vector<OutputTensor> results = *Results();
@@ -129,13 +129,13 @@ absl::Status AssertionBranch::Replace(Graph* graph) const {
     if (edge->dst()->IsOp()) uses.push_back({edge->dst(), edge->dst_input(), edge->src_output()});
   }
   int64_t summarize = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(assertion_->attrs(), "summarize", &summarize));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(assertion_->attrs(), "summarize", &summarize));
   // The function's control results name the If.
   graph->RemoveNode(branch_);
   NodeBuilder builder(name, kAssertOp);
   builder.Input(NodeBuilder::NodeOut(condition)).Input(data).Attr("summarize", summarize).ControlInputs(before);
   Node* assertion = nullptr;
-  TF_RETURN_IF_ERROR(builder.Device(device).Finalize(graph, &assertion));
+  HPU_RETURN_IF_ERROR(builder.Device(device).Finalize(graph, &assertion));
   // Errors name the op as in a branch that TensorFlow has inlined.
   assertion->set_original_node_names({assertion_->name()});
   assertion->set_original_func_names({SignatureOf(*functions_[1]).name()});
@@ -157,7 +157,7 @@ absl::Status UnwrapAssertions(Graph* graph, const tensorflow::FunctionLibraryDef
   }
   for (Node* node : branches) {
     const std::optional<AssertionBranch> branch = AssertionBranch::Find(node, library);
-    if (branch.has_value()) TF_RETURN_IF_ERROR(branch->Replace(graph));
+    if (branch.has_value()) HPU_RETURN_IF_ERROR(branch->Replace(graph));
   }
   return absl::OkStatus();
 }

@@ -8,10 +8,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/node_builder.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -33,10 +33,10 @@ bool IsStatefulCase(const NodeDef& node, const char* lowered) {
 
 absl::Status HideIndex(Graph* graph, Node* node) {
   const Edge* index = nullptr;
-  TF_RETURN_IF_ERROR(node->input_edge(0, &index));
+  HPU_RETURN_IF_ERROR(node->input_edge(0, &index));
   if (index->src()->type_string() == kHidingOp) return absl::OkStatus();
   Node* hidden = nullptr;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeBuilder(graph->NewName(absl::StrCat(node->name(), kSuffix)), kHidingOp, graph->op_registry())
           .Input(index->src(), index->src_output())
           .Attr("shape", tensorflow::TensorShape())
@@ -51,11 +51,11 @@ absl::Status HideIndices(FunctionDef* function, const char* lowered) {
   for (NodeDef& node : *function->mutable_node_def()) {
     if (!IsStatefulCase(node, lowered) || absl::EndsWith(node.input(0), absl::StrCat(kSuffix, ":output:0"))) continue;
     NodeDef& hidden = added.emplace_back();
-    TF_RETURN_IF_ERROR(tensorflow::NodeDefBuilder(absl::StrCat(node.name(), kSuffix), kHidingOp)
-                           .Input("index", 0, tensorflow::DT_INT32)
-                           .Attr("shape", tensorflow::TensorShape())
-                           .Device(node.device())
-                           .Finalize(&hidden));
+    HPU_RETURN_IF_ERROR(tensorflow::NodeDefBuilder(absl::StrCat(node.name(), kSuffix), kHidingOp)
+                            .Input("index", 0, tensorflow::DT_INT32)
+                            .Attr("shape", tensorflow::TensorShape())
+                            .Device(node.device())
+                            .Finalize(&hidden));
     *hidden.mutable_input(0) = node.input(0);
     *node.mutable_input(0) = absl::StrCat(hidden.name(), ":output:0");
   }
@@ -69,15 +69,15 @@ absl::Status HideCaseIndices(Graph* graph, tensorflow::FunctionLibraryDefinition
   std::vector<Node*> cases;
   absl::c_copy_if(graph->op_nodes(), std::back_inserter(cases),
                   [&](const Node* node) { return IsStatefulCase(node->def(), lowered); });
-  for (Node* node : cases) TF_RETURN_IF_ERROR(HideIndex(graph, node));
+  for (Node* node : cases) HPU_RETURN_IF_ERROR(HideIndex(graph, node));
   for (const std::string& name : library->ListFunctionNames()) {
     const FunctionDef* function = library->Find(name);
     if (absl::c_none_of(function->node_def(), [&](const NodeDef& node) { return IsStatefulCase(node, lowered); })) {
       continue;
     }
     FunctionDef changed = *function;
-    TF_RETURN_IF_ERROR(HideIndices(&changed, lowered));
-    TF_RETURN_IF_ERROR(library->ReplaceFunction(name, changed));
+    HPU_RETURN_IF_ERROR(HideIndices(&changed, lowered));
+    HPU_RETURN_IF_ERROR(library->ReplaceFunction(name, changed));
   }
   return absl::OkStatus();
 }

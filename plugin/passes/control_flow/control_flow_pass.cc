@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
@@ -24,8 +25,6 @@
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/precision/narrowing_pass.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -59,7 +58,7 @@ absl::Status RenameInFunctions(FunctionLibraryDefinition* library, const char* f
     if (!has) continue;
     FunctionDef renamed = *function;
     for (NodeDef& node : *renamed.mutable_node_def()) RenameAttr(&node, from, to);
-    TF_RETURN_IF_ERROR(library->ReplaceFunction(name, renamed));
+    HPU_RETURN_IF_ERROR(library->ReplaceFunction(name, renamed));
   }
   return absl::OkStatus();
 }
@@ -100,7 +99,8 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (IsPinnedToOtherDevice(node)) return OpRefusal{Rule::kPinned, absl::StrCat("is pinned to ", node.requested_device())};
+  if (IsPinnedToOtherDevice(node))
+    return OpRefusal{Rule::kPinned, absl::StrCat("is pinned to ", node.requested_device())};
   if (HasHandleOfOtherDevice(node)) return OpRefusal{Rule::kResourceHandle, "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{Rule::kFuel, "HPU_CLUSTER_FUEL is used up"};
   if (auto refusal = RefuseUnusedEffects(node, IsUnconditional(node), context_->Runtime())) return refusal;
@@ -135,8 +135,9 @@ std::vector<Node*> Chooser::ToLower() {
     if (refused.contains(group)) continue;
     if (auto refusal = Refuse(*node)) {
       if (!IsHidden(*node))
-        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(),
-                                       ", which stays outside clusters by rule ", NameOf(refusal->rule), ": ", refusal->reason);
+        refusal->reason =
+            absl::StrCat("shares a TensorList with ", node->name(), ", which stays outside clusters by rule ",
+                         NameOf(refusal->rule), ": ", refusal->reason);
       refused.emplace(group, *std::move(refusal));
     }
   }
@@ -154,7 +155,7 @@ std::vector<Node*> Chooser::ToLower() {
 }  // namespace
 
 absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
-  TF_RETURN_IF_ERROR(HideCaseIndices(graph, library, kLowerAttr));
+  HPU_RETURN_IF_ERROR(HideCaseIndices(graph, library, kLowerAttr));
   for (Node* node : graph->op_nodes()) {
     bool lower = false;
     if (!tensorflow::TryGetNodeAttr(node->attrs(), kLowerAttr, &lower) || !lower) continue;
@@ -196,7 +197,7 @@ absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptim
     node->AddAttr(kLowerAttr, true);
   }
   const int first_new = (*options.graph)->num_node_ids();
-  TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  HPU_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
   if (!scope.has_value()) return absl::OkStatus();
   for (Node* node : (*options.graph)->op_nodes()) {
     if (node->id() >= first_new && !JitScope(*node).has_value()) SetJitScope(node, *scope, scope_name);
@@ -211,12 +212,12 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
   while (true) {
     // A Session extends its graph later, without the functions that a pass has added.
     if (options.is_function_graph && context->settings.clustering != Clustering::kOff)
-      TF_RETURN_IF_ERROR(AddInnerChecks(context, options));
+      HPU_RETURN_IF_ERROR(AddInnerChecks(context, options));
     std::vector<Node*> lower = Chooser(context, options).ToLower();
     if (lower.empty()) break;
     // Kernels and the checks of lowered graphs raise the errors of lowered nodes.
     for (Node*& node : lower) {
-      TF_ASSIGN_OR_RETURN(node, RestoreOriginal(graph, node));
+      HPU_ASSIGN_OR_RETURN(node, RestoreOriginal(graph, node));
     }
     std::map<std::pair<int, std::string>, std::vector<Node*>> by_scope;
     for (Node* node : lower) {
@@ -224,7 +225,7 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
       by_scope[{scope.has_value() ? *scope : -1, JitScopeName(*node)}].push_back(node);
     }
     // Loops and branches in the lowered functions are still hidden. The next iteration decides whether to lower them.
-    for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
+    for (const auto& [scope, nodes] : by_scope) HPU_RETURN_IF_ERROR(Lower(nodes, options));
   }
   ForgetOriginals(graph);
   for (Node* node : graph->op_nodes()) {
@@ -248,7 +249,7 @@ tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& 
   context.report.set_function(FunctionName(options));
   const OpListData& list = PlacementPolicy::Active().list();
   if (!list.accepts_all) {
-    TF_RETURN_IF_ERROR(NarrowLoopBodies(
+    HPU_RETURN_IF_ERROR(NarrowLoopBodies(
         &context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedToOtherDevice(node); }));
   }
   const tensorflow::Status status = LowerRemainingControlFlow(&context, options);

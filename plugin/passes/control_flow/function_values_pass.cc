@@ -5,12 +5,12 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -96,7 +96,7 @@ absl::Status KeepInt32OnHost(tensorflow::Graph* graph, FunctionLibraryDefinition
                   [&](const char* attribute, const std::vector<int>& indices) { node->AddAttr(attribute, indices); });
   }
   for (const std::string& name : library->ListFunctionNames()) {
-    TF_RETURN_IF_ERROR(KeepInt32OnHostIn(name, library));
+    HPU_RETURN_IF_ERROR(KeepInt32OnHostIn(name, library));
   }
   return absl::OkStatus();
 }

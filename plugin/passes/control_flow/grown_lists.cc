@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/analysis/list_lengths.h"
 #include "plugin/passes/analysis/loop_counters.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -72,8 +71,8 @@ absl::StatusOr<bool> SizeListsOf(Graph* graph, Node* loop, tensorflow::FunctionL
   };
   lists.erase(std::remove_if(lists.begin(), lists.end(), is_unfit), lists.end());
   if (lists.empty()) return false;
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
   const LoopCounters counters(*loop, *condition, *body, known);
   const int counter = CounterOf(*condition, counters);
   if (counter < 0) return false;
@@ -81,14 +80,14 @@ absl::StatusOr<bool> SizeListsOf(Graph* graph, Node* loop, tensorflow::FunctionL
   for (const auto& [list, index] : lists) {
     Node* const write = WriteOf(*body, index, counter);
     if (write == nullptr) continue;
-    TF_ASSIGN_OR_RETURN(Node* const size, IterationsOf(graph, *list, *counters.RangeOf(counter)));
+    HPU_ASSIGN_OR_RETURN(Node* const size, IterationsOf(graph, *list, *counters.RangeOf(counter)));
     if (size == nullptr) continue;
-    TF_RETURN_IF_ERROR(graph->UpdateEdge(size, 0, list, 1));
+    HPU_RETURN_IF_ERROR(graph->UpdateEdge(size, 0, list, 1));
     write->ClearAttr(kResizeAttr);
     write->AddAttr(kResizeAttr, false);
     changed = true;
   }
-  if (changed) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_sized", library));
+  if (changed) HPU_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_sized", library));
   return changed;
 }
 
@@ -97,7 +96,7 @@ absl::StatusOr<bool> SizeListsOf(Graph* graph, Node* loop, tensorflow::FunctionL
 absl::StatusOr<bool> SizeGrownLists(Graph* graph, tensorflow::FunctionLibraryDefinition* library, KnownNumbers* known) {
   bool changed = false;
   for (Node* loop : LoopsOf(*graph)) {
-    TF_ASSIGN_OR_RETURN(const bool sized, SizeListsOf(graph, loop, library, known));
+    HPU_ASSIGN_OR_RETURN(const bool sized, SizeListsOf(graph, loop, library, known));
     changed |= sized;
   }
   return changed;

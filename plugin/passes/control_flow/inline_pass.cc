@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -15,7 +16,6 @@
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -76,7 +76,7 @@ absl::Status InlineCalls(tensorflow::Graph* graph, const FunctionLibraryDefiniti
     }
     if (calls.empty()) break;
     for (Node* call : calls) {
-      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph, library, /*even_noinline=*/false, keep_names));
+      HPU_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph, library, /*even_noinline=*/false, keep_names));
       if (!inlined) kept.insert(call);
     }
   }

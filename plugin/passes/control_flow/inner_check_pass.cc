@@ -9,9 +9,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/node_index_rule.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/analysis/node_index_rule.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/value_tests.h"
 #include "plugin/passes/analysis/variable_updates.h"
@@ -25,8 +26,6 @@
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -78,7 +77,7 @@ class Places {
   absl::Status Add(const IndexSite& site, const Outputs& outputs) {
     NodeBuilder::NodeOut sizes(node_, outputs.sizes);
     if (outputs.sizes < 0) {
-      TF_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("habana_check/sizes", SizesTensor(site.sizes)));
+      HPU_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("habana_check/sizes", SizesTensor(site.sizes)));
       sizes = NodeBuilder::NodeOut(constant, 0);
     }
     NodeBuilder builder(NameFor(site.node->name()), kInnerIndicesOp, graph_->op_registry());
@@ -127,7 +126,7 @@ class Places {
   // `checked`: the op in the function.
   absl::Status Add(const Node* checked, NodeBuilder& builder) {
     Node* place = nullptr;
-    TF_RETURN_IF_ERROR(builder.Finalize(graph_, &place));
+    HPU_RETURN_IF_ERROR(builder.Finalize(graph_, &place));
     for (Node* user : users_) graph_->AddControlEdge(place, user);
     places_.emplace_back(checked, place);
     return absl::OkStatus();
@@ -150,7 +149,7 @@ class Places {
 absl::StatusOr<NodeBuilder::NodeOut> WaitFor(Node* after, NodeBuilder::NodeOut value, const NodeMaker& maker) {
   if (after == nullptr) return value;
   NodeBuilder builder = maker.New("result", "Identity");
-  TF_ASSIGN_OR_RETURN(Node * last, maker.Add(builder.Input(value).ControlInput(after)));
+  HPU_ASSIGN_OR_RETURN(Node * last, maker.Add(builder.Input(value).ControlInput(after)));
   return NodeBuilder::NodeOut(last, 0);
 }
 
@@ -170,18 +169,18 @@ class LoopCarrier {
   // returns the number of the value.
   absl::StatusOr<int> Add(const Tensor& initial, Node** argument) {
     const int number = static_cast<int>(loop_->num_inputs() + initial_.size());
-    TF_ASSIGN_OR_RETURN(Node * constant, outside_.Constant("initial", initial));
+    HPU_ASSIGN_OR_RETURN(Node * constant, outside_.Constant("initial", initial));
     initial_.push_back(constant);
     results_.push_back({initial.dtype(), initial.shape()});
-    TF_ASSIGN_OR_RETURN(*argument, AddArgument(body_->graph, number, initial.dtype()));
-    TF_ASSIGN_OR_RETURN(Node * in_condition, AddArgument(condition_->graph, number, initial.dtype()));
+    HPU_ASSIGN_OR_RETURN(*argument, AddArgument(body_->graph, number, initial.dtype()));
+    HPU_ASSIGN_OR_RETURN(Node * in_condition, AddArgument(condition_->graph, number, initial.dtype()));
     in_condition_.push_back(in_condition);
     return number;
   }
 
   // Sets the value at the end of an iteration. `after`: a node that runs before; may be null.
   absl::Status Return(int number, Node* value, Node* after) {
-    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(after, value, in_body_));
+    HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(after, value, in_body_));
     return AddResult(body_->graph, number, last);
   }
 
@@ -192,8 +191,8 @@ class LoopCarrier {
 
   // Replaces the loop by one with the new values, and returns it.
   absl::StatusOr<Node*> Finish(FunctionLibraryDefinition* library) {
-    TF_RETURN_IF_ERROR(SetFunction(loop_, "body", *body_, "_checked", library));
-    TF_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_checked", library));
+    HPU_RETURN_IF_ERROR(SetFunction(loop_, "body", *body_, "_checked", library));
+    HPU_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_checked", library));
     return Extend(graph_, loop_, initial_, results_);
   }
 
@@ -220,47 +219,47 @@ class LoopChecks {
   // `counted`: the number of iterations does not depend on data. `updates`: the loop updates variables.
   absl::Status Run(bool counted, bool updates, const NameSet& control_results, FunctionLibraryDefinition* library) {
     const NodeMaker& maker = carrier_.in_body();
-    TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(True(), &passed_));
+    HPU_ASSIGN_OR_RETURN(const int number, carrier_.Add(True(), &passed_));
     std::vector<NodeBuilder::NodeOut> sizes;
     std::vector<InnerTest> inner;
     for (const IndexSite& site : sites_.indices) {
-      TF_ASSIGN_OR_RETURN(sizes.emplace_back(), SizesOf(site, maker));
-      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, sizes.back(), maker));
+      HPU_ASSIGN_OR_RETURN(sizes.emplace_back(), SizesOf(site, maker));
+      HPU_ASSIGN_OR_RETURN(Node * test, TestOf(site, sizes.back(), maker));
       inner.push_back({site.node, test});
     }
     for (const ValueSite& site : sites_.values) {
-      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, maker, tests_));
+      HPU_ASSIGN_OR_RETURN(Node * test, TestOf(site, maker, tests_));
       inner.push_back({site.node, test});
     }
     Node* all = passed_;
     for (const InnerTest& test : inner) {
-      TF_ASSIGN_OR_RETURN(all, maker.Binary("passes", "LogicalAnd", all, test.passes));
+      HPU_ASSIGN_OR_RETURN(all, maker.Binary("passes", "LogicalAnd", all, test.passes));
     }
     if (updates) {
-      TF_RETURN_IF_ERROR(GuardInnerUpdates(body_->graph, passed_, inner, library));
-      TF_ASSIGN_OR_RETURN(after_, AfterEffects(body_->graph));
+      HPU_RETURN_IF_ERROR(GuardInnerUpdates(body_->graph, passed_, inner, library));
+      HPU_ASSIGN_OR_RETURN(after_, AfterEffects(body_->graph));
     }
     std::vector<Outputs> outputs;
     for (size_t i = 0; i < sites_.indices.size(); ++i) {
       const IndexSite& site = sites_.indices[i];
       Outputs& output = outputs.emplace_back();
-      TF_ASSIGN_OR_RETURN(output.indices,
-                          Keep(UnusedIndices(site), NodeBuilder::NodeOut(site.indices.node, site.indices.index)));
+      HPU_ASSIGN_OR_RETURN(output.indices,
+                           Keep(UnusedIndices(site), NodeBuilder::NodeOut(site.indices.node, site.indices.index)));
       if (site.sizes.empty()) {
-        TF_ASSIGN_OR_RETURN(output.sizes, Keep(UnusedSizes(site), sizes[i]));
+        HPU_ASSIGN_OR_RETURN(output.sizes, Keep(UnusedSizes(site), sizes[i]));
       }
     }
     std::vector<int> tests;
     for (size_t i = 0; i < sites_.values.size(); ++i) {
-      TF_ASSIGN_OR_RETURN(tests.emplace_back(), Keep(True(), inner[sites_.indices.size() + i].passes));
+      HPU_ASSIGN_OR_RETURN(tests.emplace_back(), Keep(True(), inner[sites_.indices.size() + i].passes));
     }
-    TF_RETURN_IF_ERROR(carrier_.Return(number, all, after_));
-    if (!counted) TF_RETURN_IF_ERROR(carrier_.EndIfFalse(number));
-    TF_ASSIGN_OR_RETURN(Node * loop, carrier_.Finish(library));
+    HPU_RETURN_IF_ERROR(carrier_.Return(number, all, after_));
+    if (!counted) HPU_RETURN_IF_ERROR(carrier_.EndIfFalse(number));
+    HPU_ASSIGN_OR_RETURN(Node * loop, carrier_.Finish(library));
     if (updates) SetGuardInput(loop, number);
     Places places(graph_, loop);
-    for (size_t i = 0; i < outputs.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.indices[i], outputs[i]));
-    for (size_t i = 0; i < tests.size(); ++i) TF_RETURN_IF_ERROR(places.Add(sites_.values[i], tests[i]));
+    for (size_t i = 0; i < outputs.size(); ++i) HPU_RETURN_IF_ERROR(places.Add(sites_.indices[i], outputs[i]));
+    for (size_t i = 0; i < tests.size(); ++i) HPU_RETURN_IF_ERROR(places.Add(sites_.values[i], tests[i]));
     return places.Finish(control_results);
   }
 
@@ -268,10 +267,10 @@ class LoopChecks {
   // Adds a loop value that takes the value of `current` until a test has failed.
   absl::StatusOr<int> Keep(const Tensor& initial, NodeBuilder::NodeOut current) {
     Node* before = nullptr;
-    TF_ASSIGN_OR_RETURN(const int number, carrier_.Add(initial, &before));
+    HPU_ASSIGN_OR_RETURN(const int number, carrier_.Add(initial, &before));
     NodeBuilder select = carrier_.in_body().New("kept", "SelectV2");
-    TF_ASSIGN_OR_RETURN(Node * kept, carrier_.in_body().Add(select.Input(passed_).Input(current).Input(before)));
-    TF_RETURN_IF_ERROR(carrier_.Return(number, kept, after_));
+    HPU_ASSIGN_OR_RETURN(Node * kept, carrier_.in_body().Add(select.Input(passed_).Input(current).Input(before)));
+    HPU_RETURN_IF_ERROR(carrier_.Return(number, kept, after_));
     return number;
   }
 
@@ -308,18 +307,18 @@ class BranchChecks {
   absl::Status Run(const NameSet& control_results, FunctionLibraryDefinition* library) {
     std::vector<Node*> inputs;
     const bool updates = absl::c_any_of(checked_, [](const auto& function) { return function->updates; });
-    for (size_t i = 0; i < functions_.size(); ++i) TF_RETURN_IF_ERROR(AddChecks(i, updates, library));
+    for (size_t i = 0; i < functions_.size(); ++i) HPU_RETURN_IF_ERROR(AddChecks(i, updates, library));
     if (updates) {
       const NodeMaker outside(graph_, absl::StrCat(branch_->name(), "/habana_check"), branch_->requested_device(),
                               AnchorOf(*graph_, *branch_));
-      TF_ASSIGN_OR_RETURN(inputs.emplace_back(), outside.Constant("enabled", True()));
+      HPU_ASSIGN_OR_RETURN(inputs.emplace_back(), outside.Constant("enabled", True()));
     }
-    TF_RETURN_IF_ERROR(SetBranches(branch_, functions_, "_checked", library));
-    TF_ASSIGN_OR_RETURN(Node * branch, Extend(graph_, branch_, inputs, results_));
+    HPU_RETURN_IF_ERROR(SetBranches(branch_, functions_, "_checked", library));
+    HPU_ASSIGN_OR_RETURN(Node * branch, Extend(graph_, branch_, inputs, results_));
     if (updates) SetGuardInput(branch, branch->num_inputs() - 1);
     Places places(graph_, branch);
-    for (const auto& [site, output] : outputs_) TF_RETURN_IF_ERROR(places.Add(*site, output));
-    for (const auto& [site, output] : values_) TF_RETURN_IF_ERROR(places.Add(*site, output));
+    for (const auto& [site, output] : outputs_) HPU_RETURN_IF_ERROR(places.Add(*site, output));
+    for (const auto& [site, output] : values_) HPU_RETURN_IF_ERROR(places.Add(*site, output));
     return places.Finish(control_results);
   }
 
@@ -332,37 +331,37 @@ class BranchChecks {
     std::vector<std::pair<const IndexSite*, NodeBuilder::NodeOut>> sizes;
     for (const IndexSite& site : function.sites.indices) {
       const NodeMaker maker = MakerFor(site.node, branch);
-      TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, SizesOf(site, maker));
+      HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut bounds, SizesOf(site, maker));
       sizes.emplace_back(&site, bounds);
       site.node->AddAttr(kInRangeAttr, true);
       if (!function.updates) continue;
-      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, bounds, maker));
+      HPU_ASSIGN_OR_RETURN(Node * test, TestOf(site, bounds, maker));
       inner.push_back({site.node, test});
     }
     std::vector<std::pair<const ValueSite*, Node*>> values;
     for (const ValueSite& site : function.sites.values) {
-      TF_ASSIGN_OR_RETURN(Node * test, TestOf(site, MakerFor(site.node, branch), &function.tests));
+      HPU_ASSIGN_OR_RETURN(Node * test, TestOf(site, MakerFor(site.node, branch), &function.tests));
       inner.push_back({site.node, test});
       values.emplace_back(&site, test);
     }
     Node* after = nullptr;
     if (updates) {
-      TF_ASSIGN_OR_RETURN(Node * enabled, AddArgument(graph, branch_->num_inputs() - 1, tensorflow::DT_BOOL));
-      if (function.updates) TF_RETURN_IF_ERROR(GuardInnerUpdates(graph, enabled, inner, library));
-      TF_ASSIGN_OR_RETURN(after, AfterEffects(graph));
+      HPU_ASSIGN_OR_RETURN(Node * enabled, AddArgument(graph, branch_->num_inputs() - 1, tensorflow::DT_BOOL));
+      if (function.updates) HPU_RETURN_IF_ERROR(GuardInnerUpdates(graph, enabled, inner, library));
+      HPU_ASSIGN_OR_RETURN(after, AfterEffects(graph));
     }
     after_.push_back(after);
     for (const auto& [site, bounds] : sizes) {
       Outputs& output = outputs_.emplace_back(site, Outputs()).second;
-      TF_ASSIGN_OR_RETURN(
+      HPU_ASSIGN_OR_RETURN(
           output.indices,
           AddResults(branch, NodeBuilder::NodeOut(site->indices.node, site->indices.index), UnusedIndices(*site)));
       if (site->sizes.empty()) {
-        TF_ASSIGN_OR_RETURN(output.sizes, AddResults(branch, bounds, UnusedSizes(*site)));
+        HPU_ASSIGN_OR_RETURN(output.sizes, AddResults(branch, bounds, UnusedSizes(*site)));
       }
     }
     for (const auto& [site, test] : values) {
-      TF_ASSIGN_OR_RETURN(const int number, AddResults(branch, test, True()));
+      HPU_ASSIGN_OR_RETURN(const int number, AddResults(branch, test, True()));
       values_.emplace_back(site, number);
     }
     return absl::OkStatus();
@@ -380,11 +379,11 @@ class BranchChecks {
       const NodeMaker maker(graph, "habana_check", "");
       NodeBuilder::NodeOut result = value;
       if (i != branch) {
-        TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("unused", other));
+        HPU_ASSIGN_OR_RETURN(Node * constant, maker.Constant("unused", other));
         result = NodeBuilder::NodeOut(constant, 0);
       }
-      TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(i == branch ? after_[i] : nullptr, result, maker));
-      TF_RETURN_IF_ERROR(AddResult(graph, number, last));
+      HPU_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut last, WaitFor(i == branch ? after_[i] : nullptr, result, maker));
+      HPU_RETURN_IF_ERROR(AddResult(graph, number, last));
     }
     results_.push_back({other.dtype(), other.shape()});
     return number;
@@ -440,7 +439,7 @@ class ConditionMover {
   // Replaces the loop by one whose condition is an additional loop value, and returns it. Sets *first to the node that
   // evaluates the condition before the loop.
   absl::StatusOr<Node*> Run(Node** first) {
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop_, "body", *library_));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop_, "body", *library_));
     const int index = loop_->num_inputs();
     std::vector<OutputTensor> before, after;
     for (int i = 0; i < index; ++i) {
@@ -451,17 +450,17 @@ class ConditionMover {
     for (const Edge* edge : loop_->in_edges()) {
       if (edge->IsControlEdge() && edge->src()->IsOp()) earlier.push_back(edge->src());
     }
-    TF_ASSIGN_OR_RETURN(Node * last, AfterEffects(body->graph));
+    HPU_ASSIGN_OR_RETURN(Node * last, AfterEffects(body->graph));
     if (last != nullptr) effects.push_back(last);
-    TF_ASSIGN_OR_RETURN(*first, EvaluateFirst(before, earlier));
-    TF_ASSIGN_OR_RETURN(Node * next, EvaluateNext(body->graph, after, effects));
-    TF_RETURN_IF_ERROR(AddArgument(body->graph, index, tensorflow::DT_BOOL).status());
-    TF_RETURN_IF_ERROR(AddResult(body->graph, index, next));
-    TF_ASSIGN_OR_RETURN(Node * value, AddArgument(condition_->graph, index, tensorflow::DT_BOOL));
-    TF_RETURN_IF_ERROR(condition_->graph->UpdateEdge(value, 0, condition_->ret_nodes[0], 0));
+    HPU_ASSIGN_OR_RETURN(*first, EvaluateFirst(before, earlier));
+    HPU_ASSIGN_OR_RETURN(Node * next, EvaluateNext(body->graph, after, effects));
+    HPU_RETURN_IF_ERROR(AddArgument(body->graph, index, tensorflow::DT_BOOL).status());
+    HPU_RETURN_IF_ERROR(AddResult(body->graph, index, next));
+    HPU_ASSIGN_OR_RETURN(Node * value, AddArgument(condition_->graph, index, tensorflow::DT_BOOL));
+    HPU_RETURN_IF_ERROR(condition_->graph->UpdateEdge(value, 0, condition_->ret_nodes[0], 0));
     RemoveOthers(value);
-    TF_RETURN_IF_ERROR(SetFunction(loop_, "body", *body, "_rotated", library_));
-    TF_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_rotated", library_));
+    HPU_RETURN_IF_ERROR(SetFunction(loop_, "body", *body, "_rotated", library_));
+    HPU_RETURN_IF_ERROR(SetFunction(loop_, "cond", *condition_, "_rotated", library_));
     return Extend(graph_, loop_, {*first}, {{tensorflow::DT_BOOL, {}}});
   }
 
@@ -483,7 +482,7 @@ class ConditionMover {
   absl::StatusOr<Node*> EvaluateFirst(const std::vector<OutputTensor>& values,
                                       const std::vector<Node*>& earlier) const {
     const NodeMaker maker(graph_, loop_->name(), loop_->requested_device(), AnchorOf(*graph_, *loop_));
-    TF_ASSIGN_OR_RETURN(Node * always, maker.Constant("always", True()));
+    HPU_ASSIGN_OR_RETURN(Node * always, maker.Constant("always", True()));
     const tensorflow::NameAttrList function = FunctionsOf(*loop_)[0];
     const bool stateful = library_->Find(function.name())->signature().is_stateful();
     NodeBuilder builder = maker.New("condition", stateful ? "If" : "StatelessIf");
@@ -497,10 +496,10 @@ class ConditionMover {
     const NodeMaker maker(graph, loop_->name(), "");
     NodeBuilder builder = maker.New("condition", "StatefulPartitionedCall");
     builder.Attr("f", FunctionsOf(*loop_)[0]);
-    TF_ASSIGN_OR_RETURN(Node * call, maker.Add(SetArguments(values, earlier, builder)));
+    HPU_ASSIGN_OR_RETURN(Node * call, maker.Add(SetArguments(values, earlier, builder)));
     NodeBuilder identity = maker.New("continues", "Identity");
-    TF_ASSIGN_OR_RETURN(Node * result, maker.Add(identity.Input(call)));
-    TF_RETURN_IF_ERROR(InlineCall(call, graph, *library_).status());
+    HPU_ASSIGN_OR_RETURN(Node * result, maker.Add(identity.Input(call)));
+    HPU_RETURN_IF_ERROR(InlineCall(call, graph, *library_).status());
     return result;
   }
 
@@ -551,8 +550,9 @@ class Mover {
     LazyShapes shapes(graph, library_);
     bool changed = false;
     for (Node* node : nodes) {
-      TF_ASSIGN_OR_RETURN(const bool moved, node->IsWhileNode() ? RunLoop(graph, node, control_results, &shapes, &known)
-                                                                : RunBranch(graph, node, control_results, &shapes));
+      HPU_ASSIGN_OR_RETURN(const bool moved, node->IsWhileNode()
+                                                 ? RunLoop(graph, node, control_results, &shapes, &known)
+                                                 : RunBranch(graph, node, control_results, &shapes));
       changed |= moved;
     }
     if (changed) tensorflow::FixupSourceAndSinkEdges(graph);  // shape inference starts at the source
@@ -583,7 +583,7 @@ class Mover {
   // Moves the condition of a loop into its body if the condition has sites. Returns whether it did.
   absl::StatusOr<bool> MoveCondition(Graph* graph, Node** loop, LazyShapes* shapes_outside) {
     if (!MayHaveSites(FunctionsOf(**loop)[0], *library_)) return false;
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(**loop, "cond", *library_));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(**loop, "cond", *library_));
     SetShapes(**loop, condition.get(), shapes_outside);
     CheckedFunction checked(condition.get(), library_);
     if (condition->ret_types[0] != tensorflow::DT_BOOL ||
@@ -591,50 +591,50 @@ class Mover {
       return false;
     }
     Node* first = nullptr;
-    TF_ASSIGN_OR_RETURN(*loop, ConditionMover(graph, *loop, condition.get(), library_).Run(&first));
-    TF_RETURN_IF_ERROR(RunBranch(graph, first, /*control_results=*/{}, shapes_outside).status());
+    HPU_ASSIGN_OR_RETURN(*loop, ConditionMover(graph, *loop, condition.get(), library_).Run(&first));
+    HPU_RETURN_IF_ERROR(RunBranch(graph, first, /*control_results=*/{}, shapes_outside).status());
     return true;
   }
 
   absl::StatusOr<bool> RunLoop(Graph* graph, Node* loop, const NameSet& control_results, LazyShapes* shapes_outside,
                                KnownNumbers* known) {
-    TF_ASSIGN_OR_RETURN(const bool rotated, MoveCondition(graph, &loop, shapes_outside));
+    HPU_ASSIGN_OR_RETURN(const bool rotated, MoveCondition(graph, &loop, shapes_outside));
     const tensorflow::NameAttrList name = FunctionsOf(*loop)[1];
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
-    TF_RETURN_IF_ERROR(InlineCallsWithSites(body->graph));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
+    HPU_RETURN_IF_ERROR(InlineCallsWithSites(body->graph));
     SetShapes(*loop, body.get(), shapes_outside);
-    TF_ASSIGN_OR_RETURN(bool inner, RunInside(body->graph));
+    HPU_ASSIGN_OR_RETURN(bool inner, RunInside(body->graph));
     inner |= rotated;
     CheckedFunction checked(body.get(), library_);
     Sites sites = FindSites(*body->graph, &checked.shapes, &checked.tests);
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
     if (sites.empty() || condition->ret_types[0] != tensorflow::DT_BOOL) {
-      if (inner) TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_checked", library_));
+      if (inner) HPU_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_checked", library_));
       return inner;
     }
     const LoopCounters counters(*loop, *condition, *body, known);
     const bool counted = counters.MaxIterations().has_value() || counters.LimitOfIterations() != nullptr;
     const bool updates = UpdatesVariables(name, *library_);
-    TF_RETURN_IF_ERROR(LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites), &checked.tests)
-                           .Run(counted, updates, control_results, library_));
+    HPU_RETURN_IF_ERROR(LoopChecks(graph, loop, body.get(), condition.get(), std::move(sites), &checked.tests)
+                            .Run(counted, updates, control_results, library_));
     return true;
   }
 
   absl::StatusOr<bool> RunBranch(Graph* graph, Node* branch, const NameSet& control_results,
                                  LazyShapes* shapes_outside) {
     const std::vector<tensorflow::NameAttrList> names = FunctionsOf(*branch);
-    TF_ASSIGN_OR_RETURN(const Functions functions, BranchFunctions(*branch, *library_));
+    HPU_ASSIGN_OR_RETURN(const Functions functions, BranchFunctions(*branch, *library_));
     bool inner = false, found = false;
     std::vector<std::unique_ptr<CheckedFunction>> checked;
     for (size_t i = 0; i < functions.size(); ++i) {
       FunctionBody& function = *functions[i];
-      TF_RETURN_IF_ERROR(InlineCallsWithSites(function.graph));
+      HPU_RETURN_IF_ERROR(InlineCallsWithSites(function.graph));
       for (size_t j = 0; j < function.arg_nodes.size(); ++j) {
         const int input = static_cast<int>(j) + 1;  // input 0 selects the branch
         SetShape(*branch, input, function.arg_types[j], shapes_outside->Get().InputShape(*branch, input),
                  shapes_outside->Get(), function.arg_nodes[j]);
       }
-      TF_ASSIGN_OR_RETURN(const bool changed, RunInside(function.graph));
+      HPU_ASSIGN_OR_RETURN(const bool changed, RunInside(function.graph));
       inner |= changed;
       CheckedFunction& added = *checked.emplace_back(std::make_unique<CheckedFunction>(&function, library_));
       added.sites = FindSites(*function.graph, &added.shapes, &added.tests);
@@ -642,9 +642,9 @@ class Mover {
       found |= !added.sites.empty();
     }
     if (found) {
-      TF_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, checked).Run(control_results, library_));
+      HPU_RETURN_IF_ERROR(BranchChecks(graph, branch, functions, checked).Run(control_results, library_));
     } else if (inner) {
-      TF_RETURN_IF_ERROR(SetBranches(branch, functions, "_checked", library_));
+      HPU_RETURN_IF_ERROR(SetBranches(branch, functions, "_checked", library_));
     }
     return found || inner;
   }

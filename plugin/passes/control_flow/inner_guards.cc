@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/clustering/cluster_ancestors.h"
@@ -17,8 +18,6 @@
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -52,7 +51,7 @@ class FunctionGuards {
       : graph_(graph), enabled_(enabled), tests_(tests), library_(library), guards_(graph, [](Node*) {}) {}
 
   absl::Status Run() {
-    for (Node* update : Updates()) TF_RETURN_IF_ERROR(Guard(update));
+    for (Node* update : Updates()) HPU_RETURN_IF_ERROR(Guard(update));
     return absl::OkStatus();
   }
 
@@ -77,13 +76,13 @@ class FunctionGuards {
   }
 
   absl::Status Guard(Node* update) {
-    TF_ASSIGN_OR_RETURN(Node * passes, PassesBefore(*update));
+    HPU_ASSIGN_OR_RETURN(Node * passes, PassesBefore(*update));
     if (passes == nullptr) {
       guards_.Skip(update, /*guarded=*/false);
       return absl::OkStatus();
     }
     if (!IsFunctionalControlFlow(*update)) return guards_.Guard(update, passes);
-    TF_ASSIGN_OR_RETURN(Node * guarded, GuardInside(update, passes));
+    HPU_ASSIGN_OR_RETURN(Node * guarded, GuardInside(update, passes));
     guards_.Skip(guarded, /*guarded=*/true);
     return absl::OkStatus();
   }
@@ -104,7 +103,7 @@ class FunctionGuards {
       if (all == nullptr) {
         all = tests_[i].passes;
       } else {
-        TF_ASSIGN_OR_RETURN(all, maker.Binary("passes", "LogicalAnd", all, tests_[i].passes));
+        HPU_ASSIGN_OR_RETURN(all, maker.Binary("passes", "LogicalAnd", all, tests_[i].passes));
       }
     }
     return all;
@@ -116,7 +115,7 @@ class FunctionGuards {
     if (tensorflow::TryGetNodeAttr(node->attrs(), kGuardInputAttr, &input)) {
       // Not UpdateEdge, because the input is not in the node's NodeDef.
       const Edge* edge = nullptr;
-      TF_RETURN_IF_ERROR(node->input_edge(input, &edge));
+      HPU_RETURN_IF_ERROR(node->input_edge(input, &edge));
       graph_->RemoveEdge(edge);
       graph_->AddEdge(passes, 0, node, input);
       return node;
@@ -125,32 +124,33 @@ class FunctionGuards {
   }
 
   absl::StatusOr<Node*> GuardLoop(Node* loop, Node* passes) {
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
-    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library_));
     const int index = loop->num_inputs();
-    TF_ASSIGN_OR_RETURN(Node * enabled, AddArgument(body->graph, index, tensorflow::DT_BOOL));
-    TF_ASSIGN_OR_RETURN(Node * in_condition, AddArgument(condition->graph, index, tensorflow::DT_BOOL));
-    TF_RETURN_IF_ERROR(AddResult(body->graph, index, enabled));
-    TF_RETURN_IF_ERROR(GuardInnerUpdates(body->graph, enabled, {}, library_));
+    HPU_ASSIGN_OR_RETURN(Node * enabled, AddArgument(body->graph, index, tensorflow::DT_BOOL));
+    HPU_ASSIGN_OR_RETURN(Node * in_condition, AddArgument(condition->graph, index, tensorflow::DT_BOOL));
+    HPU_RETURN_IF_ERROR(AddResult(body->graph, index, enabled));
+    HPU_RETURN_IF_ERROR(GuardInnerUpdates(body->graph, enabled, {}, library_));
     // Without its updates, the loop might never end.
-    if (condition->ret_types[0] == tensorflow::DT_BOOL) TF_RETURN_IF_ERROR(EndIfFalse(condition.get(), in_condition));
-    TF_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_guarded", library_));
-    TF_RETURN_IF_ERROR(SetFunction(loop, "cond", *condition, "_guarded", library_));
-    TF_ASSIGN_OR_RETURN(Node * guarded, Extend(graph_, loop, {passes}, {{tensorflow::DT_BOOL, {}}}));
+    if (condition->ret_types[0] == tensorflow::DT_BOOL) HPU_RETURN_IF_ERROR(EndIfFalse(condition.get(), in_condition));
+    HPU_RETURN_IF_ERROR(SetFunction(loop, "body", *body, "_guarded", library_));
+    HPU_RETURN_IF_ERROR(SetFunction(loop, "cond", *condition, "_guarded", library_));
+    HPU_ASSIGN_OR_RETURN(Node * guarded, Extend(graph_, loop, {passes}, {{tensorflow::DT_BOOL, {}}}));
     SetGuardInput(guarded, index);
     return guarded;
   }
 
   absl::StatusOr<Node*> GuardBranches(Node* branch, Node* passes) {
     const std::vector<tensorflow::NameAttrList> names = FunctionsOf(*branch);
-    TF_ASSIGN_OR_RETURN(const auto functions, BranchFunctions(*branch, *library_));
+    HPU_ASSIGN_OR_RETURN(const auto functions, BranchFunctions(*branch, *library_));
     for (size_t i = 0; i < functions.size(); ++i) {
       Graph* const function = functions[i]->graph;
-      TF_ASSIGN_OR_RETURN(Node * enabled, AddArgument(function, branch->num_inputs() - 1, tensorflow::DT_BOOL));
-      if (UpdatesVariables(names[i], *library_)) TF_RETURN_IF_ERROR(GuardInnerUpdates(function, enabled, {}, library_));
+      HPU_ASSIGN_OR_RETURN(Node * enabled, AddArgument(function, branch->num_inputs() - 1, tensorflow::DT_BOOL));
+      if (UpdatesVariables(names[i], *library_))
+        HPU_RETURN_IF_ERROR(GuardInnerUpdates(function, enabled, {}, library_));
     }
-    TF_RETURN_IF_ERROR(SetBranches(branch, functions, "_guarded", library_));
-    TF_ASSIGN_OR_RETURN(Node * guarded, Extend(graph_, branch, {passes}, {}));
+    HPU_RETURN_IF_ERROR(SetBranches(branch, functions, "_guarded", library_));
+    HPU_ASSIGN_OR_RETURN(Node * guarded, Extend(graph_, branch, {passes}, {}));
     SetGuardInput(guarded, guarded->num_inputs() - 1);
     return guarded;
   }
@@ -180,7 +180,7 @@ absl::Status EndIfFalse(FunctionBody* condition, Node* flag) {
   const OutputTensor old = InputOf(*result, 0);
   NodeBuilder builder(condition->graph->NewName("habana_continue"), "LogicalAnd");
   Node* both = nullptr;
-  TF_RETURN_IF_ERROR(builder.Input(old.node, old.index).Input(flag, 0).Finalize(condition->graph, &both));
+  HPU_RETURN_IF_ERROR(builder.Input(old.node, old.index).Input(flag, 0).Finalize(condition->graph, &both));
   return condition->graph->UpdateEdge(both, 0, result, 0);
 }
 
@@ -195,7 +195,7 @@ absl::StatusOr<Node*> AfterEffects(Graph* function) {
   if (effects.empty()) return nullptr;
   NodeBuilder builder(function->NewName("habana_check/effects"), "NoOp");
   Node* after = nullptr;
-  TF_RETURN_IF_ERROR(builder.ControlInputs(effects).Finalize(function, &after));
+  HPU_RETURN_IF_ERROR(builder.ControlInputs(effects).Finalize(function, &after));
   return after;
 }
 

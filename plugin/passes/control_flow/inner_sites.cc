@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/checks/whole_number.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/clustering/segment_sizes.h"
 #include "plugin/passes/functions/reachable_nodes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -90,10 +90,12 @@ class SiteFinder {
     return shape;
   }
 
-  void Add(Node* node, OutputTensor indices, IndexRule rule, OutputTensor bounding, std::vector<int> sizes,
-           int rank) {
+  void Add(Node* node, OutputTensor indices, IndexRule rule, OutputTensor bounding, std::vector<int> sizes, int rank) {
     const std::optional<TensorShape> shape = ShapeOf(indices);
-    if (rank < 1 || !shape.has_value() || !checks::IsIndexType(indices.node->output_type(indices.index))) return;
+    const DataType type = indices.node->output_type(indices.index);
+    if (rank < 1 || !shape.has_value() || !checks::IsIndexType(type)) return;
+    const std::vector<int64_t> known(sizes.begin(), sizes.end());
+    if (type == tensorflow::DT_INT16 && (known.empty() || !checks::FitsIndexType(rule, type, known))) return;
     sites_.push_back({node, indices, *shape, rule, bounding, std::move(sizes), rank});
   }
 
@@ -230,13 +232,13 @@ bool IsListElement(const IndexSite& site) {
 absl::StatusOr<NodeBuilder::NodeOut> SizesOfSlice(const IndexSite& site, const NodeMaker& maker) {
   NodeBuilder shape = maker.New("shape", "Shape");
   shape.Input(site.bounding.node, site.bounding.index).Attr("out_type", tensorflow::DT_INT32);
-  TF_ASSIGN_OR_RETURN(Node * dimensions, maker.Add(shape));
+  HPU_ASSIGN_OR_RETURN(Node * dimensions, maker.Add(shape));
   const OutputTensor size = InputOf(*site.node, 2);
-  TF_ASSIGN_OR_RETURN(Node * sizes, maker.Cast("size", {size.node, size.index}, tensorflow::DT_INT32));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Filled(tensorflow::DT_INT32, {}, 0)));
+  HPU_ASSIGN_OR_RETURN(Node * sizes, maker.Cast("size", {size.node, size.index}, tensorflow::DT_INT32));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Filled(tensorflow::DT_INT32, {}, 0)));
   NodeBuilder concat = maker.New("sizes", "ConcatV2");
   const std::vector<NodeBuilder::NodeOut> parts = {{dimensions, 0}, {sizes, 0}};
-  TF_ASSIGN_OR_RETURN(Node * both, maker.Add(concat.Input(parts).Input(axis)));
+  HPU_ASSIGN_OR_RETURN(Node * both, maker.Add(concat.Input(parts).Input(axis)));
   return NodeBuilder::NodeOut(both, 0);
 }
 
@@ -257,53 +259,65 @@ Tensor SizesTensor(const std::vector<int>& sizes) {
 }
 
 Tensor UnusedIndices(const IndexSite& site) {
-  return Filled(site.indices.node->output_type(site.indices.index), site.shape, 0);
+  Tensor indices = Filled(site.indices.node->output_type(site.indices.index), site.shape, 0);
+  if (site.rule.kind != IndexKind::kPermutation) return indices;
+  for (int64_t i = 0; i < indices.NumElements(); ++i) {  // zeros are no permutation
+    if (indices.dtype() == tensorflow::DT_INT64) {
+      indices.flat<int64_t>()(i) = i;
+    } else {
+      indices.flat<int32_t>()(i) = static_cast<int32_t>(i);
+    }
+  }
+  return indices;
 }
 
-Tensor UnusedSizes(const IndexSite& site) { return Filled(tensorflow::DT_INT32, {site.rank}, 1); }
+Tensor UnusedSizes(const IndexSite& site) {
+  const bool counts = site.rule.kind == IndexKind::kPermutation;
+  return Filled(tensorflow::DT_INT32, {site.rank}, counts ? static_cast<int>(site.shape.num_elements()) : 1);
+}
 
 absl::StatusOr<NodeBuilder::NodeOut> SizesOf(const IndexSite& site, const NodeMaker& maker) {
   Node* sizes = nullptr;
   if (!site.sizes.empty()) {
-    TF_ASSIGN_OR_RETURN(sizes, maker.Constant("sizes", SizesTensor(site.sizes)));
+    HPU_ASSIGN_OR_RETURN(sizes, maker.Constant("sizes", SizesTensor(site.sizes)));
     return NodeBuilder::NodeOut(sizes, 0);
   }
   const NodeBuilder::NodeOut bounding(site.bounding.node, site.bounding.index);
   if (IsListElement(site)) {
     NodeBuilder length = maker.New("length", "TensorListLength");
-    TF_ASSIGN_OR_RETURN(Node * scalar, maker.Add(length.Input(bounding)));
+    HPU_ASSIGN_OR_RETURN(Node * scalar, maker.Add(length.Input(bounding)));
     NodeBuilder vector = maker.New("sizes", "Pack");
-    TF_ASSIGN_OR_RETURN(sizes, maker.Add(vector.Input(std::vector<NodeBuilder::NodeOut>{scalar})));
+    HPU_ASSIGN_OR_RETURN(sizes, maker.Add(vector.Input(std::vector<NodeBuilder::NodeOut>{scalar})));
     return NodeBuilder::NodeOut(sizes, 0);
   }
   const IndexedOp* const op = IndexedOpOf(site.node->type_string());
   if (op != nullptr && op->sizes) {
     NodeBuilder::NodeOut values = bounding;
     if (site.bounding.node->output_type(site.bounding.index) != tensorflow::DT_INT32) {
-      TF_ASSIGN_OR_RETURN(sizes, maker.Cast("sizes", bounding, tensorflow::DT_INT32));
+      HPU_ASSIGN_OR_RETURN(sizes, maker.Cast("sizes", bounding, tensorflow::DT_INT32));
       values = NodeBuilder::NodeOut(sizes, 0);
     }
     if (site.rule.kind != IndexKind::kSegment || site.node->type_string() == kInnerIndicesOp) return values;
     if (site.rank > 1) {
       std::vector<Node*> made;
-      TF_ASSIGN_OR_RETURN(sizes, SegmentSizes(maker, maker, values, InputOf(*site.node, 0), &made));
+      HPU_ASSIGN_OR_RETURN(sizes, SegmentSizes(maker, maker, values, InputOf(*site.node, 0), &made));
     } else {
-      TF_ASSIGN_OR_RETURN(Node * shape, maker.Constant("shape", Filled(tensorflow::DT_INT32, {1}, 1)));
+      HPU_ASSIGN_OR_RETURN(Node * shape, maker.Constant("shape", Filled(tensorflow::DT_INT32, {1}, 1)));
       NodeBuilder vector = maker.New("sizes", "Reshape");
-      TF_ASSIGN_OR_RETURN(sizes, maker.Add(vector.Input(values).Input(shape)));
+      HPU_ASSIGN_OR_RETURN(sizes, maker.Add(vector.Input(values).Input(shape)));
     }
     return NodeBuilder::NodeOut(sizes, 0);
   }
   if (site.rule.kind == IndexKind::kBegin) return SizesOfSlice(site, maker);
   const bool is_variable = op != nullptr && op->resource;
   NodeBuilder shape = maker.New("sizes", is_variable ? "VariableShape" : "Shape");
-  TF_ASSIGN_OR_RETURN(sizes, maker.Add(shape.Input(bounding).Attr("out_type", tensorflow::DT_INT32)));
+  HPU_ASSIGN_OR_RETURN(sizes, maker.Add(shape.Input(bounding).Attr("out_type", tensorflow::DT_INT32)));
   if (!is_variable) return NodeBuilder::NodeOut(sizes, 0);
   // The rank of a variable may be unknown, so only the first size leaves the function.
-  TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("first", Filled(tensorflow::DT_INT32, {1}, 0)));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Filled(tensorflow::DT_INT32, {}, 0)));
+  HPU_ASSIGN_OR_RETURN(Node * first, maker.Constant("first", Filled(tensorflow::DT_INT32, {1}, 0)));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Filled(tensorflow::DT_INT32, {}, 0)));
   NodeBuilder rows = maker.New("rows", "GatherV2");
-  TF_ASSIGN_OR_RETURN(sizes, maker.Add(rows.Input(sizes).Input(first).Input(axis)));
+  HPU_ASSIGN_OR_RETURN(sizes, maker.Add(rows.Input(sizes).Input(first).Input(axis)));
   sizes->AddAttr(kInRangeAttr, true);
   return NodeBuilder::NodeOut(sizes, 0);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/list_lengths.h"
@@ -21,8 +22,6 @@
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -75,8 +74,8 @@ absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const Function
                                   KnownNumbers* known, const std::vector<Origin>& origins, ListValues* values) {
   const std::vector<LoopList> accumulators = CreatedLists(loop, "EmptyTensorList");
   if (accumulators.empty()) return false;
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
   const LoopCounters counters(loop, *condition, *body, known);
   bool changed = false;
   for (const auto& [list, index] : accumulators) {
@@ -86,10 +85,10 @@ absl::StatusOr<bool> BoundListsOf(Graph* graph, const Node& loop, const Function
       values->Add(loop, *body, index, known);
       continue;
     }
-    TF_ASSIGN_OR_RETURN(Node* const bound, BoundOf(graph, *list, counters, origins));
+    HPU_ASSIGN_OR_RETURN(Node* const bound, BoundOf(graph, *list, counters, origins));
     if (bound == nullptr) continue;
     values->Add(loop, *body, index, known);
-    TF_RETURN_IF_ERROR(graph->UpdateEdge(bound, 0, list, 1));
+    HPU_RETURN_IF_ERROR(graph->UpdateEdge(bound, 0, list, 1));
     changed = true;
   }
   return changed;
@@ -101,18 +100,18 @@ absl::StatusOr<bool> BoundAccumulators(Graph* graph, FunctionLibraryDefinition* 
   const std::vector<Node*> loops = LoopsOf(*graph);
   if (loops.empty()) return false;
   KnownNumbers first(graph, library);
-  TF_ASSIGN_OR_RETURN(bool changed, SizeGrownLists(graph, library, &first));
-  TF_ASSIGN_OR_RETURN(const bool set, SetLengthsOfStacks(graph, *library, &first));
+  HPU_ASSIGN_OR_RETURN(bool changed, SizeGrownLists(graph, library, &first));
+  HPU_ASSIGN_OR_RETURN(const bool set, SetLengthsOfStacks(graph, *library, &first));
   changed |= set;
   KnownNumbers known(graph, library);  // infers shapes again, with the new lengths
   ListValues values;
   const std::vector<Origin> origins = FindOrigins(*graph);
   for (const Node* loop : loops) {
-    TF_ASSIGN_OR_RETURN(const bool bounded, BoundListsOf(graph, *loop, *library, &known, origins, &values));
+    HPU_ASSIGN_OR_RETURN(const bool bounded, BoundListsOf(graph, *loop, *library, &known, origins, &values));
     changed |= bounded;
   }
   tensorflow::FixupSourceAndSinkEdges(graph);
-  TF_RETURN_IF_ERROR(values.Replace(library));
+  HPU_RETURN_IF_ERROR(values.Replace(library));
   return changed;
 }
 

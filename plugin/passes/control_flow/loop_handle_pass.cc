@@ -3,12 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/settings.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -32,13 +31,13 @@ std::vector<const Edge*> UsesOfHandles(const Node& loop) {
 absl::Status BypassHandlesOf(Graph* graph, Node* loop, const tensorflow::FunctionLibraryDefinition& library) {
   const std::vector<const Edge*> uses = UsesOfHandles(*loop);
   if (uses.empty()) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, LoopFunction(*loop, "body", library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, LoopFunction(*loop, "body", library));
   for (const Edge* use : uses) {
     const int value = use->src_output();
     if (!IsInvariant(*body, value)) continue;
     const tensorflow::OutputTensor handle = InputOf(*loop, value);
     Node* const user = use->dst();
-    TF_RETURN_IF_ERROR(graph->UpdateEdge(handle.node, handle.index, user, use->dst_input()));
+    HPU_RETURN_IF_ERROR(graph->UpdateEdge(handle.node, handle.index, user, use->dst_input()));
     graph->AddControlEdge(loop, user);
   }
   return absl::OkStatus();
@@ -47,7 +46,7 @@ absl::Status BypassHandlesOf(Graph* graph, Node* loop, const tensorflow::Functio
 }  // namespace
 
 absl::Status BypassLoopHandles(Graph* graph, const tensorflow::FunctionLibraryDefinition& library) {
-  for (Node* loop : LoopsOf(*graph)) TF_RETURN_IF_ERROR(BypassHandlesOf(graph, loop, library));
+  for (Node* loop : LoopsOf(*graph)) HPU_RETURN_IF_ERROR(BypassHandlesOf(graph, loop, library));
   return absl::OkStatus();
 }
 

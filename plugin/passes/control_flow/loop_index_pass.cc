@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/list_states.h"
@@ -15,8 +16,6 @@
 #include "plugin/passes/graph/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -146,13 +145,13 @@ bool HasListIndexInput(const Node& node) {
 }
 
 absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers* known, ListStates* lists) {
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
   std::vector<Node*> indexed;
   for (Node* node : body->graph->op_nodes()) {
     if (FactsOf(node->type_string()).indices.has_value() || HasListIndexInput(*node)) indexed.push_back(node);
   }
   if (indexed.empty()) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
   const LoopBody given(*loop, *condition, *body, known);
   bool marked = false;
   for (Node* node : indexed) {
@@ -175,7 +174,7 @@ absl::Status MarkCountedIndices(Graph* graph, FunctionLibraryDefinition* library
   KnownNumbers known(graph, library);
   LazyShapes shapes(graph, library);
   ListStates lists(library, &shapes);
-  for (Node* loop : LoopsOf(*graph)) TF_RETURN_IF_ERROR(MarkIn(loop, library, &known, &lists));
+  for (Node* loop : LoopsOf(*graph)) HPU_RETURN_IF_ERROR(MarkIn(loop, library, &known, &lists));
   return absl::OkStatus();
 }
 
@@ -184,7 +183,7 @@ tensorflow::Status RunLoopIndexPass(const tensorflow::GraphOptimizationPassOptio
     return tensorflow::OkStatus();
   }
   Graph* const graph = options.graph->get();
-  TF_RETURN_IF_ERROR(MarkCountedIndices(graph, options.flib_def));
+  HPU_RETURN_IF_ERROR(MarkCountedIndices(graph, options.flib_def));
   if (options.is_function_graph || LoopsOf(*graph).empty()) return tensorflow::OkStatus();
   // TensorFlow finds the functions of a Session's loops in the graph's own library when it lowers the loops.
   return graph->AddFunctionLibrary(options.flib_def->ToProto());

@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/functions/function_rewriter.h"
@@ -19,8 +20,6 @@
 #include "plugin/passes/reporting/pass_context.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -55,16 +54,16 @@ class Copier {
     if (MayHaveEffects(*node)) return nullptr;
     std::vector<std::pair<Node*, int>> sources;
     std::vector<const Edge*> inputs;
-    TF_RETURN_IF_ERROR(node->input_edges(&inputs));
+    HPU_RETURN_IF_ERROR(node->input_edges(&inputs));
     for (const Edge* edge : inputs) {
-      TF_ASSIGN_OR_RETURN(Node * source, Copy(edge->src()));
+      HPU_ASSIGN_OR_RETURN(Node * source, Copy(edge->src()));
       if (source == nullptr) return nullptr;
       sources.emplace_back(source, edge->src_output());
     }
     tensorflow::NodeDef definition = node->def();
     definition.set_name(to_.graph->NewName(node->name()));
     definition.clear_input();
-    TF_ASSIGN_OR_RETURN(Node * copy, to_.graph->AddNode(std::move(definition)));
+    HPU_ASSIGN_OR_RETURN(Node * copy, to_.graph->AddNode(std::move(definition)));
     for (size_t i = 0; i < sources.size(); ++i)
       to_.graph->AddEdge(sources[i].first, sources[i].second, copy, static_cast<int>(i));
     copies_[node] = copy;
@@ -91,11 +90,11 @@ class Copier {
 // Replaces a placeholder in the branch `to` by zeros like a tensor in the branch `from`. Returns whether it did.
 absl::StatusOr<bool> ReplaceBy(const FunctionBody& from, OutputTensor tensor, const FunctionBody& to, Node* placeholder,
                                const FunctionLibraryDefinition& library) {
-  TF_ASSIGN_OR_RETURN(Node * copy, Copier(from, to, library).Copy(tensor.node));
+  HPU_ASSIGN_OR_RETURN(Node * copy, Copier(from, to, library).Copy(tensor.node));
   if (copy == nullptr) return false;
   const NodeMaker maker(to.graph, placeholder->name(), placeholder->requested_device());
   tensorflow::NodeBuilder builder = maker.New("zeros", "ZerosLike");
-  TF_ASSIGN_OR_RETURN(Node * zeros, maker.Add(builder.Input(copy, tensor.index)));
+  HPU_ASSIGN_OR_RETURN(Node * zeros, maker.Add(builder.Input(copy, tensor.index)));
   zeros->AddAttr(kPlaceholderAttr, *placeholder->attrs().Find("shape"));
   MoveConsumers(to.graph, placeholder, zeros);
   to.graph->RemoveNode(placeholder);
@@ -122,16 +121,16 @@ absl::StatusOr<bool> GiveShapesToPlaceholders(Graph* graph, FunctionLibraryDefin
   bool changed = false;
   for (Node* node : graph->op_nodes()) {
     if (!node->IsIfNode() && !node->IsCaseNode()) continue;
-    TF_ASSIGN_OR_RETURN(const Functions branches, BranchFunctions(*node, *library));
+    HPU_ASSIGN_OR_RETURN(const Functions branches, BranchFunctions(*node, *library));
     bool replaced = false;
     for (size_t i = 0; i < branches.size(); ++i) {
       for (size_t result = 0; result < branches[i]->ret_nodes.size(); ++result) {
-        TF_ASSIGN_OR_RETURN(const bool done, ReplaceIn(branches, i, result, *library));
+        HPU_ASSIGN_OR_RETURN(const bool done, ReplaceIn(branches, i, result, *library));
         replaced |= done;
       }
       tensorflow::FixupSourceAndSinkEdges(branches[i]->graph);
     }
-    if (replaced) TF_RETURN_IF_ERROR(SetBranches(node, branches, "_shaped", library));
+    if (replaced) HPU_RETURN_IF_ERROR(SetBranches(node, branches, "_shaped", library));
     changed |= replaced;
   }
   return changed;

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/function.h"
 
@@ -77,7 +78,7 @@ absl::Status ChooseSides(Graph* graph, Node* node, const FunctionLibraryDefiniti
     Node* const source = edge->src();
     const auto side = sides.find(DeciderOf(*source));
     if (side == sides.end() || side->second == edge->src_output()) continue;
-    TF_RETURN_IF_ERROR(graph->UpdateEdge(source, side->second, node, edge->dst_input()));
+    HPU_RETURN_IF_ERROR(graph->UpdateEdge(source, side->second, node, edge->dst_input()));
   }
   return absl::OkStatus();
 }
@@ -90,7 +91,7 @@ tensorflow::Status RunSwitchSidePass(const tensorflow::GraphOptimizationPassOpti
   }
   for (Node* node : (*options.graph)->op_nodes()) {
     if (!node->IsIfNode() && !node->IsCaseNode()) continue;
-    TF_RETURN_IF_ERROR(ChooseSides(options.graph->get(), node, *options.flib_def));
+    HPU_RETURN_IF_ERROR(ChooseSides(options.graph->get(), node, *options.flib_def));
   }
   return tensorflow::OkStatus();
 }

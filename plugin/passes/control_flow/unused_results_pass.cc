@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/passes/control_flow/function_values_pass.h"
 #include "plugin/passes/functions/function_rewriter.h"
@@ -20,8 +21,6 @@
 #include "plugin/passes/graph/unused_nodes.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -159,7 +158,7 @@ class Remover {
 absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functions) {
   Bodies bodies;
   for (const NameAttrList& function : functions) {
-    TF_ASSIGN_OR_RETURN(bodies.emplace_back(), MakeFunctionBody(function, *context_->library));
+    HPU_ASSIGN_OR_RETURN(bodies.emplace_back(), MakeFunctionBody(function, *context_->library));
   }
   return bodies;
 }
@@ -170,7 +169,7 @@ absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functio
   for (size_t i = 0; i < bodies->size(); ++i) {
     const std::string& name = functions[i].name();
     open_.insert(name);
-    TF_ASSIGN_OR_RETURN(const bool body_changed, Run((*bodies)[i]->graph, filter, absl::StrCat(name, "/")));
+    HPU_ASSIGN_OR_RETURN(const bool body_changed, Run((*bodies)[i]->graph, filter, absl::StrCat(name, "/")));
     open_.erase(name);
     changed |= body_changed;
   }
@@ -197,9 +196,9 @@ absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const 
                                                  const Kept& arguments) {
   const FunctionDef original = *context_->library->Find(name);
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, "_used"));
-  TF_ASSIGN_OR_RETURN(FunctionDef function, FunctionLike(original, *body.graph, now));
+  HPU_ASSIGN_OR_RETURN(FunctionDef function, FunctionLike(original, *body.graph, now));
   CopyArgumentNotes(original, arguments, &function);
-  TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
+  HPU_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
   return now;
 }
 
@@ -210,12 +209,12 @@ Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, con
   const int first = node->IsWhileNode() ? 0 : 1;  // input 0 of an If or Case selects the branch
   Status status;
   Node* now = graph->AddNode(definition, &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   now->set_assigned_device_name(node->assigned_device_name());
   int input = 0;
   for (int i = 0; i < node->num_inputs(); ++i) {
     const Edge* edge = nullptr;
-    TF_RETURN_IF_ERROR(node->input_edge(i, &edge));
+    HPU_RETURN_IF_ERROR(node->input_edge(i, &edge));
     if (i < first || arguments[i - first]) {
       graph->AddEdge(edge->src(), edge->src_output(), now, input++);
     } else {
@@ -259,7 +258,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
     results = NeededValues(*bodies[0], *bodies[1], std::move(results));
   }
   for (size_t i = loop ? 1 : 0; i < bodies.size(); ++i) RemoveResults(results, bodies[i].get());
-  TF_ASSIGN_OR_RETURN(const bool inside, RunInside(functions, &bodies));
+  HPU_ASSIGN_OR_RETURN(const bool inside, RunInside(functions, &bodies));
   Kept arguments = results;
   if (!loop) {
     arguments.assign(bodies[0]->arg_nodes.size(), false);
@@ -272,7 +271,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
   NodeDef definition = node->def();
   for (size_t i = 0; i < bodies.size(); ++i) {
     RemoveArguments(arguments, bodies[i].get());
-    TF_ASSIGN_OR_RETURN(*functions[i].mutable_name(), AddFunction(functions[i].name(), *bodies[i], arguments));
+    HPU_ASSIGN_OR_RETURN(*functions[i].mutable_name(), AddFunction(functions[i].name(), *bodies[i], arguments));
     functions[i].clear_attr();
   }
   SetFunctions(functions, &definition);
@@ -286,7 +285,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
                absl::StrCat("unused results removed: ", removed));
   }
   std::vector<int> sources;
-  TF_RETURN_IF_ERROR(Replace(graph, node, definition, arguments, results, &sources));
+  HPU_RETURN_IF_ERROR(Replace(graph, node, definition, arguments, results, &sources));
   RemoveUnused(graph, std::move(sources));
   return true;
 }
@@ -303,7 +302,7 @@ absl::StatusOr<bool> Remover::Run(Graph* graph, const NodeFilter& filter, const 
   for (const int id : ids) {
     Node* node = graph->FindNodeId(id);
     if (node == nullptr) continue;
-    TF_ASSIGN_OR_RETURN(const bool shrunk, Shrink(graph, node, prefix));
+    HPU_ASSIGN_OR_RETURN(const bool shrunk, Shrink(graph, node, prefix));
     changed |= shrunk;
   }
   return changed;

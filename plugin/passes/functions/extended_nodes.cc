@@ -4,13 +4,12 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/graph/unused_nodes.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -44,7 +43,7 @@ void TruncateAttr(const char* attr, int size, NodeDef* definition) {
 // Adds a copy of `old` with another definition, and moves the inputs before `inputs` and all consumers to it. Returns
 // the sources of the other inputs in `unused`.
 absl::StatusOr<Node*> ReplaceNode(Graph* graph, Node* old, NodeDef definition, int inputs, std::vector<int>* unused) {
-  TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(definition)));
+  HPU_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(definition)));
   node->set_assigned_device_name(old->assigned_device_name());
   for (const Edge* edge : old->in_edges()) {
     if (edge->IsControlEdge()) {
@@ -65,7 +64,7 @@ absl::StatusOr<Node*> ReplaceNode(Graph* graph, Node* old, NodeDef definition, i
 absl::StatusOr<Node*> AddArgument(Graph* function, int index, tensorflow::DataType type) {
   NodeBuilder builder(function->NewName("habana_argument"), "_Arg");
   Node* argument = nullptr;
-  TF_RETURN_IF_ERROR(builder.Attr("T", type).Attr("index", index).Finalize(function, &argument));
+  HPU_RETURN_IF_ERROR(builder.Attr("T", type).Attr("index", index).Finalize(function, &argument));
   return argument;
 }
 
@@ -90,7 +89,7 @@ absl::StatusOr<Node*> Extend(Graph* graph, Node* old, const std::vector<Node*>& 
     if (has_shapes) output.shape.AsProto(shapes->add_shape());
   }
   std::vector<int> unused;
-  TF_ASSIGN_OR_RETURN(Node * node, ReplaceNode(graph, old, std::move(definition), first, &unused));
+  HPU_ASSIGN_OR_RETURN(Node * node, ReplaceNode(graph, old, std::move(definition), first, &unused));
   for (size_t i = 0; i < inputs.size(); ++i) graph->AddEdge(inputs[i], 0, node, first + static_cast<int>(i));
   return node;
 }
@@ -148,7 +147,7 @@ absl::StatusOr<Node*> RestoreOriginal(Graph* graph, Node* node) {
     }
     graph->RemoveNode(user);
   }
-  TF_ASSIGN_OR_RETURN(Node * original, ReplaceNode(graph, node, std::move(definition), inputs, &unused));
+  HPU_ASSIGN_OR_RETURN(Node * original, ReplaceNode(graph, node, std::move(definition), inputs, &unused));
   RemoveUnused(graph, std::move(unused));
   return original;
 }

@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 
@@ -26,7 +25,7 @@ absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const Grap
     return found == control_results.end() ? absl::nullopt : absl::make_optional(found->second);
   };
   FunctionDef function;
-  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(graph, name, control_result, &function));
+  HPU_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(graph, name, control_result, &function));
   function.mutable_signature()->set_is_stateful(original.signature().is_stateful());
   *function.mutable_attr() = original.attr();
   *function.mutable_arg_attr() = original.arg_attr();
@@ -42,10 +41,10 @@ absl::StatusOr<bool> FunctionRewriter::RewriteGraph(Graph* graph, const NodeFilt
   bool changed = false;
   for (Node* node : graph->op_nodes()) {
     if (!filter(*node)) continue;
-    TF_ASSIGN_OR_RETURN(const bool callees_changed, RewriteCallees(node));
+    HPU_ASSIGN_OR_RETURN(const bool callees_changed, RewriteCallees(node));
     changed |= callees_changed;
   }
-  TF_ASSIGN_OR_RETURN(const bool graph_changed, rewrite_(graph, filter, prefix));
+  HPU_ASSIGN_OR_RETURN(const bool graph_changed, rewrite_(graph, filter, prefix));
   return changed || graph_changed;
 }
 
@@ -57,14 +56,14 @@ absl::StatusOr<bool> FunctionRewriter::RewriteCallees(Node* node) {
     AttrValue rewritten = value;
     bool differs = false;
     const auto rewrite = [&](tensorflow::NameAttrList* function) -> absl::Status {
-      TF_ASSIGN_OR_RETURN(const std::string now, RewriteFunction(function->name()));
+      HPU_ASSIGN_OR_RETURN(const std::string now, RewriteFunction(function->name()));
       differs |= now != function->name();
       function->set_name(now);
       return absl::OkStatus();
     };
-    if (value.has_func()) TF_RETURN_IF_ERROR(rewrite(rewritten.mutable_func()));
+    if (value.has_func()) HPU_RETURN_IF_ERROR(rewrite(rewritten.mutable_func()));
     for (int i = 0; i < value.list().func_size(); ++i) {
-      TF_RETURN_IF_ERROR(rewrite(rewritten.mutable_list()->mutable_func(i)));
+      HPU_RETURN_IF_ERROR(rewrite(rewritten.mutable_list()->mutable_func(i)));
     }
     if (differs) node->AddAttr(name, rewritten);
     changed |= differs;
@@ -78,15 +77,15 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   const FunctionDef* found = context_->library->Find(name);
   if (found == nullptr || found->signature().attr_size() > 0) return name;
   const FunctionDef original = *found;
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body,
-                      MakeFunctionBody(original, *context_->library));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body,
+                       MakeFunctionBody(original, *context_->library));
   // Nodes in a function have no assigned device yet.
   const auto filter = [](const Node& node) { return !IsPinnedToOtherDevice(node); };
-  TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, filter, absl::StrCat(name, "/")));
+  HPU_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, filter, absl::StrCat(name, "/")));
   if (!changed) return name;
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, suffix_));
-  TF_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body->graph, now));
-  TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
+  HPU_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body->graph, now));
+  HPU_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
   done_[name] = now;
   return now;
 }

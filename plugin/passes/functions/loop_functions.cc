@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 
@@ -25,7 +24,7 @@ absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefini
   for (Node* node : graph->op_nodes()) {
     if (node->IsFunctionCall() && !node->IsPartitionedCall()) calls.push_back(node);
   }
-  for (Node* call : calls) TF_RETURN_IF_ERROR(InlineCall(call, graph, library).status());
+  for (Node* call : calls) HPU_RETURN_IF_ERROR(InlineCall(call, graph, library).status());
   if (!calls.empty()) tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
@@ -39,8 +38,8 @@ absl::Status NoFunction(const Node& node, const std::string& function) {
 absl::StatusOr<std::unique_ptr<FunctionBody>> FunctionOf(const Node& node, const tensorflow::NameAttrList& function,
                                                          const FunctionLibraryDefinition& library) {
   if (library.Find(function.name()) == nullptr) return NoFunction(node, function.name());
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
-  TF_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, MakeFunctionBody(function, library));
+  HPU_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
   return body;
 }
 
@@ -50,8 +49,8 @@ absl::Status Replace(const Node& node, const FunctionBody& body, const char* suf
   const tensorflow::FunctionDef* const definition = library->Find(function->name());
   if (definition == nullptr) return NoFunction(node, function->name());
   const std::string name = library->UniqueFunctionName(absl::StrCat(function->name(), suffix));
-  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *body.graph, name));
-  TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
+  HPU_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, *body.graph, name));
+  HPU_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
   function->set_name(name);
   return absl::OkStatus();
 }
@@ -69,7 +68,7 @@ std::vector<Node*> LoopsOf(const tensorflow::Graph& graph) {
 absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, const char* attr,
                                                            const FunctionLibraryDefinition& library) {
   tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
   return FunctionOf(loop, function, library);
 }
 
@@ -94,8 +93,8 @@ bool IsInvariant(const FunctionBody& body, int value) {
 absl::Status SetFunction(Node* node, const char* attr, const FunctionBody& function, const char* suffix,
                          FunctionLibraryDefinition* library) {
   tensorflow::NameAttrList named;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), attr, &named));
-  TF_RETURN_IF_ERROR(Replace(*node, function, suffix, library, &named));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), attr, &named));
+  HPU_RETURN_IF_ERROR(Replace(*node, function, suffix, library, &named));
   node->ClearAttr(attr);
   node->AddAttr(attr, named);
   return absl::OkStatus();
@@ -135,7 +134,7 @@ absl::StatusOr<std::vector<std::unique_ptr<FunctionBody>>> BranchFunctions(const
                                                                            const FunctionLibraryDefinition& library) {
   std::vector<std::unique_ptr<FunctionBody>> functions;
   for (const tensorflow::NameAttrList& function : FunctionsOf(branch)) {
-    TF_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, FunctionOf(branch, function, library));
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<FunctionBody> body, FunctionOf(branch, function, library));
     functions.push_back(std::move(body));
   }
   return functions;
@@ -145,7 +144,7 @@ absl::Status SetBranches(Node* branch, const std::vector<std::unique_ptr<Functio
                          FunctionLibraryDefinition* library) {
   std::vector<tensorflow::NameAttrList> named = FunctionsOf(*branch);
   for (size_t i = 0; i < named.size(); ++i)
-    TF_RETURN_IF_ERROR(Replace(*branch, *functions[i], suffix, library, &named[i]));
+    HPU_RETURN_IF_ERROR(Replace(*branch, *functions[i], suffix, library, &named[i]));
   tensorflow::NodeDef definition = branch->def();
   SetFunctions(named, &definition);
   for (const char* attr : {"then_branch", "else_branch", "branches"}) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/util/device_name_utils.h"
 
@@ -42,7 +43,7 @@ NodeBuilder NodeMaker::NewState(const std::string& suffix, const std::string& op
 
 absl::StatusOr<Node*> NodeMaker::Add(NodeBuilder& builder) const {
   Node* node = nullptr;
-  TF_RETURN_IF_ERROR(builder.Finalize(graph_, &node));
+  HPU_RETURN_IF_ERROR(builder.Finalize(graph_, &node));
   if (assigns_) node->set_assigned_device_name(device_);
   return node;
 }

@@ -31,10 +31,11 @@ void ReadMaximum(Settings* settings) {
 
 Settings Settings::FromEnvironment() {
   Settings settings;
-  const std::string clustering = flags::Clustering();
-  if (clustering == "off") settings.clustering = Clustering::kOff;
-  if (clustering == "lite") settings.clustering = Clustering::kLite;
-  if (flags::IsSet(kClusteringFlag)) settings.clustering_source = kClusteringFlag + ("=" + clustering);
+  const flags::ClusteringSetting clustering = flags::Clustering();
+  if (clustering == flags::ClusteringSetting::kOff) settings.clustering = Clustering::kOff;
+  if (clustering == flags::ClusteringSetting::kLite) settings.clustering = Clustering::kLite;
+  if (flags::IsSet(kClusteringFlag))
+    settings.clustering_source = kClusteringFlag + ("=" + std::string(flags::NameOf(clustering)));
   settings.cluster_variables = flags::TfClusterVariables();
   settings.dont_cluster = flags::TfDontCluster();
   settings.min_cluster_size = flags::MinClusterSize();

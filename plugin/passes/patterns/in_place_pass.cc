@@ -5,12 +5,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -70,10 +69,10 @@ absl::Status ReplaceInGraph(Graph* graph) {
     }
     if (concat) {
       const std::string name = graph->NewName(absl::StrCat(node->name(), "/axis"));
-      TF_ASSIGN_OR_RETURN(Node * axis, graph->AddNode(Zero(name, node->requested_device())));
+      HPU_ASSIGN_OR_RETURN(Node * axis, graph->AddNode(Zero(name, node->requested_device())));
       inputs.emplace_back(axis, 0);
     }
-    TF_ASSIGN_OR_RETURN(Node * replacement, graph->AddNode(std::move(definition)));
+    HPU_ASSIGN_OR_RETURN(Node * replacement, graph->AddNode(std::move(definition)));
     for (size_t i = 0; i < inputs.size(); ++i) {
       graph->AddEdge(inputs[i].node, inputs[i].index, replacement, static_cast<int>(i));
     }
@@ -109,8 +108,8 @@ absl::Status ReplaceInFunction(const std::string& name, FunctionLibraryDefinitio
 }  // namespace
 
 absl::Status ReplaceInPlaceOps(Graph* graph, FunctionLibraryDefinition* library) {
-  TF_RETURN_IF_ERROR(ReplaceInGraph(graph));
-  for (const std::string& name : library->ListFunctionNames()) TF_RETURN_IF_ERROR(ReplaceInFunction(name, library));
+  HPU_RETURN_IF_ERROR(ReplaceInGraph(graph));
+  for (const std::string& name : library->ListFunctionNames()) HPU_RETURN_IF_ERROR(ReplaceInFunction(name, library));
   return absl::OkStatus();
 }
 

@@ -7,8 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::passes {
 namespace {
@@ -21,7 +20,7 @@ class Parser {
   explicit Parser(std::string_view text) : whole_(text), rest_(text) {}
 
   absl::StatusOr<OpExpression> ParseExpression() {
-    TF_ASSIGN_OR_RETURN(OpExpression expression, ParsePrimary());
+    HPU_ASSIGN_OR_RETURN(OpExpression expression, ParsePrimary());
     if (Consume("~")) {
       OpExpression like;
       like.kind = Kind::kName;
@@ -36,7 +35,7 @@ class Parser {
     statement.shared = Consume("*");
     statement.name = ConsumeWord();
     if (statement.name.empty() || !Consume("=")) return Expected("name = expression");
-    TF_ASSIGN_OR_RETURN(statement.expression, ParseExpression());
+    HPU_ASSIGN_OR_RETURN(statement.expression, ParseExpression());
     return statement;
   }
 
@@ -56,7 +55,7 @@ class Parser {
       if (!Consume("(")) return result;
       result.kind = Kind::kOp;
       result.name = absl::StrCat("$", result.name);
-      TF_RETURN_IF_ERROR(ParseArguments(&result));
+      HPU_RETURN_IF_ERROR(ParseArguments(&result));
       return result;
     }
     if (!rest_.empty() && (std::isdigit(rest_[0]) || rest_[0] == '-')) return ParseNumber();
@@ -64,7 +63,7 @@ class Parser {
     if (result.name.empty()) return Expected("an expression");
     if (result.name == "_") return result;
     result.kind = Consume("(") ? Kind::kOp : Kind::kName;
-    if (result.kind == Kind::kOp) TF_RETURN_IF_ERROR(ParseArguments(&result));
+    if (result.kind == Kind::kOp) HPU_RETURN_IF_ERROR(ParseArguments(&result));
     if (Consume(":") && !absl::SimpleAtoi(ConsumeWord(), &result.output)) return Expected("an output index");
     return result;
   }
@@ -73,7 +72,7 @@ class Parser {
     OpExpression result;
     result.kind = Kind::kAlternatives;
     do {
-      TF_ASSIGN_OR_RETURN(OpExpression one, ParseExpression());
+      HPU_ASSIGN_OR_RETURN(OpExpression one, ParseExpression());
       result.args.push_back(std::move(one));
     } while (Consume("|"));
     if (!Consume("}")) return Expected("'|' or '}'");
@@ -92,7 +91,7 @@ class Parser {
     rest_.remove_prefix(size);
     if (!Consume("*")) return result;
     result.kind = Kind::kScaled;
-    TF_ASSIGN_OR_RETURN(OpExpression scaled, ParseExpression());
+    HPU_ASSIGN_OR_RETURN(OpExpression scaled, ParseExpression());
     result.args.push_back(std::move(scaled));
     return result;
   }
@@ -104,7 +103,7 @@ class Parser {
         op->open = true;
         continue;
       }
-      TF_ASSIGN_OR_RETURN(OpExpression argument, ParseExpression());
+      HPU_ASSIGN_OR_RETURN(OpExpression argument, ParseExpression());
       op->args.push_back(std::move(argument));
     }
     if (!Consume("[")) return absl::OkStatus();
@@ -147,8 +146,8 @@ class Parser {
 
 absl::StatusOr<OpExpression> ParseOpExpression(std::string_view text) {
   Parser parser(text);
-  TF_ASSIGN_OR_RETURN(OpExpression expression, parser.ParseExpression());
-  TF_RETURN_IF_ERROR(parser.ExpectEnd());
+  HPU_ASSIGN_OR_RETURN(OpExpression expression, parser.ParseExpression());
+  HPU_RETURN_IF_ERROR(parser.ExpectEnd());
   return expression;
 }
 
@@ -156,8 +155,8 @@ absl::StatusOr<std::vector<OpStatement>> ParseOpText(std::string_view text) {
   std::vector<OpStatement> statements;
   for (const std::string_view line : absl::StrSplit(text, '\n', absl::SkipWhitespace())) {
     Parser parser(line);
-    TF_ASSIGN_OR_RETURN(OpStatement statement, parser.ParseStatement());
-    TF_RETURN_IF_ERROR(parser.ExpectEnd());
+    HPU_ASSIGN_OR_RETURN(OpStatement statement, parser.ParseStatement());
+    HPU_RETURN_IF_ERROR(parser.ExpectEnd());
     statements.push_back(std::move(statement));
   }
   return statements;

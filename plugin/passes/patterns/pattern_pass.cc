@@ -6,12 +6,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/patterns/pattern.h"
 #include "plugin/passes/patterns/pattern_match.h"
 #include "plugin/passes/patterns/pattern_rewrite.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -62,7 +62,7 @@ absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const Func
         Node* root = graph->FindNodeId(id);
         if (root == nullptr) continue;
         if (const std::optional<PatternMatch> match = MatchPattern(pattern, root, scope)) {
-          TF_ASSIGN_OR_RETURN(const bool replaced, rewriter.Replace(pattern, *match));
+          HPU_ASSIGN_OR_RETURN(const bool replaced, rewriter.Replace(pattern, *match));
           any |= replaced;
         }
       }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/proto_text.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
@@ -226,11 +227,11 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
                                                             const OpExpression& fused, std::vector<Output>* inputs) {
   const Node& root = *match.root;
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(graph_->op_registry()->LookUpOpDef(fused.name, &op));
+  HPU_RETURN_IF_ERROR(graph_->op_registry()->LookUpOpDef(fused.name, &op));
   tensorflow::NodeDefBuilder builder(root.name(), op);
   builder.Device(root.requested_device());
   for (const OpExpression& argument : fused.args) {
-    TF_ASSIGN_OR_RETURN(const Output input, InputFor(pattern, match, argument));
+    HPU_ASSIGN_OR_RETURN(const Output input, InputFor(pattern, match, argument));
     builder.Input(input.node->name(), input.index, input.node->output_type(input.index));
     inputs->push_back(input);
   }
@@ -243,12 +244,12 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
     CHECK(captured != nullptr) << pattern.entry->name << ": no capture is named " << text;
-    TF_ASSIGN_OR_RETURN(const AttrValue value, Converted(name, *captured, declared->type()));
+    HPU_ASSIGN_OR_RETURN(const AttrValue value, Converted(name, *captured, declared->type()));
     builder.Attr(name, value);
   }
   tensorflow::NodeDef definition;
-  TF_RETURN_IF_ERROR(builder.Finalize(&definition));
-  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // fails for unsupported types
+  HPU_RETURN_IF_ERROR(builder.Finalize(&definition));
+  HPU_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // fails for unsupported types
   return definition;
 }
 
@@ -256,12 +257,12 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
                                                  const OpExpression& argument) {
   if (argument.kind == OpExpression::Kind::kOp) {
     std::vector<Output> inputs;
-    TF_ASSIGN_OR_RETURN(tensorflow::NodeDef definition, Define(pattern, match, argument, &inputs));
+    HPU_ASSIGN_OR_RETURN(tensorflow::NodeDef definition, Define(pattern, match, argument, &inputs));
     const auto made = made_.find(Signature(definition, inputs));
     Node* node = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
     if (node == nullptr) {
       definition.set_name(graph_->NewName(absl::StrCat(match.root->name(), "/", argument.name)));
-      TF_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
+      HPU_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
       SetLevel(*node);
     }
     if (match.Find("dy") != nullptr) added_shapes_[node] = ShapeOf(match, definition, inputs);
@@ -277,7 +278,7 @@ absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition
                                            const Node& root) {
   tensorflow::Status status;
   Node* node = graph_->AddNode(definition, &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   node->set_assigned_device_name(root.assigned_device_name());
   for (size_t i = 0; i < inputs.size(); ++i) {
     graph_->AddEdge(inputs[i].node, inputs[i].index, node, static_cast<int>(i));
@@ -294,7 +295,7 @@ absl::StatusOr<Output> PatternRewriter::AddOtherTerms(const PatternMatch& match,
   for (const Output& term : match.more_terms) terms.emplace_back(term.node, term.index);
   terms.emplace_back(fused, 0);
   tensorflow::NodeBuilder builder = maker.New("sum", "AddN");
-  TF_ASSIGN_OR_RETURN(Node * sum, maker.Add(builder.Input(terms)));
+  HPU_ASSIGN_OR_RETURN(Node * sum, maker.Add(builder.Input(terms)));
   return Output{sum, 0};
 }
 
@@ -374,11 +375,11 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   const auto made = waits_for.empty() ? made_.find(Signature(*definition, inputs)) : made_.end();
   Node* fused = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
   if (fused == nullptr) {
-    TF_ASSIGN_OR_RETURN(fused, Add(*definition, inputs, *root));
+    HPU_ASSIGN_OR_RETURN(fused, Add(*definition, inputs, *root));
   }
   Output first{fused, 0};
   if (!match.more_terms.empty()) {
-    TF_ASSIGN_OR_RETURN(first, AddOtherTerms(match, fused));
+    HPU_ASSIGN_OR_RETURN(first, AddOtherTerms(match, fused));
   }
   for (Node* node : waits_for) graph_->AddControlEdge(node, fused);
   MoveEdges(own, moved, fused, first);

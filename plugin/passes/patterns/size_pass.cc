@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -18,7 +19,7 @@ absl::Status RewriteSize(PassContext* context, Node* size) {
   definition.set_op("HabanaSize");
   tensorflow::Status status;
   Node* node = graph->AddNode(std::move(definition), &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   node->set_assigned_device_name(size->assigned_device_name());
   for (const tensorflow::Edge* edge : size->in_edges()) {
     graph->AddEdge(edge->src(), edge->src_output(), node, edge->dst_input());
@@ -36,7 +37,7 @@ absl::Status RewriteSizes(PassContext* context) {
   for (Node* node : (*context->graph)->op_nodes()) {
     if (node->type_string() == "Size" && tensorflow::HasNodeAttr(node->def(), kClusterAttr)) sizes.push_back(node);
   }
-  for (Node* size : sizes) TF_RETURN_IF_ERROR(RewriteSize(context, size));
+  for (Node* size : sizes) HPU_RETURN_IF_ERROR(RewriteSize(context, size));
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/reporting/report.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -30,9 +31,9 @@ int64_t RecordOf(const Partitions& partitions) {
 
 tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, HostDeviceTransfer>* transfers) {
   std::string key, from, to;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "tensor_name", &key));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "send_device", &from));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "recv_device", &to));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "tensor_name", &key));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "send_device", &from));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "recv_device", &to));
   if (IsHpuDevice(from) == IsHpuDevice(to)) return tensorflow::OkStatus();
   node->AddAttr(kRecordAttr, record);
   HostDeviceTransfer& transfer = (*transfers)[key];
@@ -40,7 +41,7 @@ tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, HostDe
   transfer.set_key(key);
   if (node->IsSend()) {
     const Edge* input = nullptr;
-    TF_RETURN_IF_ERROR(node->input_edge(0, &input));
+    HPU_RETURN_IF_ERROR(node->input_edge(0, &input));
     transfer.set_source(input->src()->name());
   } else {
     for (const Edge* edge : node->out_edges()) {
@@ -59,7 +60,7 @@ tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimization
   std::map<std::string, HostDeviceTransfer> transfers;  // transfers by tensor key
   for (const auto& [device, graph] : *options.partition_graphs) {
     for (Node* node : graph->op_nodes()) {
-      if (node->IsSend() || node->IsRecv()) TF_RETURN_IF_ERROR(Note(node, record, &transfers));
+      if (node->IsSend() || node->IsRecv()) HPU_RETURN_IF_ERROR(Note(node, record, &transfers));
     }
   }
   for (auto& [key, transfer] : transfers) {

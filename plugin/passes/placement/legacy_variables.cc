@@ -35,7 +35,8 @@ absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& h
     }
     if (!allowed) continue;  // the op uses a variable that the program placed on another device
     node->set_requested_device(host);
-    node->AddAttr(kRefusalAttr, absl::StrCat(NameOf(Rule::kLegacyVariable), ": uses a reference variable, and ", kSetting, "=true"));
+    node->AddAttr(kRefusalAttr,
+                  absl::StrCat(NameOf(Rule::kLegacyVariable), ": uses a reference variable, and ", kSetting, "=true"));
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "plugin/passes/analysis/unlisted_ops.h"
 #include "plugin/passes/clustering/handle_groups.h"
@@ -22,7 +23,6 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/logging.h"
 #include "tensorflow/core/util/device_name_utils.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -44,8 +44,8 @@ OpRefusal NoKernel(const Node& node) {
   for (const auto& kernel : kernels.kernel()) {
     if (kernel.device_type() == kDeviceType || kernel.device_type() == tensorflow::DEVICE_DEFAULT) {
       return {Rule::kDtype, absl::StrCat("the HPU has no kernel for ", node.type_string(), " with input dtypes [",
-                                    tensorflow::DataTypeVectorString(node.input_types()), "] and output dtypes [",
-                                    tensorflow::DataTypeVectorString(node.output_types()), "]")};
+                                         tensorflow::DataTypeVectorString(node.input_types()), "] and output dtypes [",
+                                         tensorflow::DataTypeVectorString(node.output_types()), "]")};
     }
   }
   return {Rule::kNoKernel, absl::StrCat("the HPU has no kernel for ", node.type_string())};
@@ -95,13 +95,14 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (ForwardsHostVariant(node)) return OpRefusal{Rule::kDtype, "a list or an optional may contain tensors in host memory"};
+  if (ForwardsHostVariant(node))
+    return OpRefusal{Rule::kDtype, "a list or an optional may contain tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
   if (rank <= bound) return std::nullopt;
   return OpRefusal{Rule::kRank, absl::StrCat(node.type_string(), " has a tensor of rank ", rank,
-                                        "; the maximum in the op list is ", bound)};
+                                             "; the maximum in the op list is ", bound)};
 }
 
 void Placement::FindRefusals() {
@@ -205,10 +206,10 @@ absl::Status Placement::Run() {
 
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host) {
   Graph* graph = context->graph->get();
-  TF_RETURN_IF_ERROR(PlaceLegacyVariables(graph, host));
+  HPU_RETURN_IF_ERROR(PlaceLegacyVariables(graph, host));
   if (policy.list().accepts_all) return Placement(graph, policy, host, nullptr).Run();
   const StaticShapes shapes(graph, context->library);
-  TF_RETURN_IF_ERROR(NarrowTypes(context, policy.list(), shapes));
+  HPU_RETURN_IF_ERROR(NarrowTypes(context, policy.list(), shapes));
   return Placement(graph, policy, host, &shapes).Run();
 }
 
@@ -217,8 +218,8 @@ void RecordPlacement(PassContext* context) {
     std::string text;
     if (tensorflow::TryGetNodeAttr(node->attrs(), kRefusalAttr, &text)) {
       const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(": ", 1));
-      AddRefusal(&context->report, node->name(), node->type_string(),
-                 RuleNamed(parts.first).value_or(Rule::kUnknown), parts.second);
+      AddRefusal(&context->report, node->name(), node->type_string(), RuleNamed(parts.first).value_or(Rule::kUnknown),
+                 parts.second);
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
     } else if (!IsOnHpu(*node) && IsPinnedToOtherDevice(*node) && !IsStructural(node->type_string(), node->op_def())) {
       AddRefusal(&context->report, node->name(), node->type_string(), Rule::kPinned,

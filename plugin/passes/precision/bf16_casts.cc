@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -72,7 +73,7 @@ class CastInserter {
         if (!edge->IsControlEdge() && TypeOf(*edge) != WantedBy(*edge)) mismatched.push_back(edge);
       }
     }
-    for (const Edge* edge : mismatched) TF_RETURN_IF_ERROR(Join(edge));
+    for (const Edge* edge : mismatched) HPU_RETURN_IF_ERROR(Join(edge));
     RemoveUnused();
     return absl::OkStatus();
   }
@@ -133,7 +134,7 @@ absl::StatusOr<Source> CastInserter::As(DataType type, Source source, const std:
     const NodeMaker maker(graph_, source.node->name(), device);
     tensorflow::NodeBuilder builder = maker.New(type == DT_BFLOAT16 ? "to_bf16" : "to_float", "Cast");
     builder.Input(source.node, source.output).Attr("DstT", type).Attr(kBf16CastAttr, true);
-    TF_ASSIGN_OR_RETURN(cast, maker.Add(builder));
+    HPU_ASSIGN_OR_RETURN(cast, maker.Add(builder));
   }
   return Source{cast, 0};
 }
@@ -148,7 +149,7 @@ absl::Status CastInserter::Join(const Edge* edge) {
   // The cast runs on the device of the converted node, an HPU. The other node may be on any device.
   const std::string device = DeviceOf(wanted == DT_BFLOAT16 ? *edge->dst() : *edge->src());
   if (wanted == DT_BFLOAT16) source = LookThrough(source);
-  TF_ASSIGN_OR_RETURN(source, As(wanted, source, device));
+  HPU_ASSIGN_OR_RETURN(source, As(wanted, source, device));
   Node* user = edge->dst();
   const int input = edge->dst_input();
   graph_->RemoveEdge(edge);

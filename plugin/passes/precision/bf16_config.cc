@@ -3,16 +3,15 @@
 #include <map>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "plugin/base/proto_text.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/json_file.h"
 #include "plugin/passes/graph/nearest_name.h"
-#include "tensorflow/core/lib/core/errors.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -53,7 +52,7 @@ class Reader {
  private:
   template <typename... Text>
   absl::Status Error(const Text&... text) const {
-    return tensorflow::errors::InvalidArgument(path_, ": ", text...);
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": ", text...));
   }
   absl::StatusOr<const google::protobuf::ListValue*> List(const std::string& key, const Value& value) const;
   absl::StatusOr<std::vector<std::string>> Ops(const std::string& key, const Value& value) const;
@@ -68,7 +67,7 @@ absl::StatusOr<const google::protobuf::ListValue*> Reader::List(const std::strin
 }
 
 absl::StatusOr<std::vector<std::string>> Reader::Ops(const std::string& key, const Value& value) const {
-  TF_ASSIGN_OR_RETURN(const google::protobuf::ListValue* list, List(key, value));
+  HPU_ASSIGN_OR_RETURN(const google::protobuf::ListValue* list, List(key, value));
   std::vector<std::string> ops;
   for (const Value& entry : list->values()) {
     if (entry.kind_case() != Value::kStringValue || entry.string_value().empty()) {
@@ -80,7 +79,7 @@ absl::StatusOr<std::vector<std::string>> Reader::Ops(const std::string& key, con
 }
 
 absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string& key, const Value& value) const {
-  TF_ASSIGN_OR_RETURN(const google::protobuf::ListValue* list, List(key, value));
+  HPU_ASSIGN_OR_RETURN(const google::protobuf::ListValue* list, List(key, value));
   std::vector<Bf16Exception> exceptions;
   for (const Value& entry : list->values()) {
     const auto& pair = entry.list_value().values();
@@ -109,15 +108,15 @@ absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) 
     const auto [other, first] = seen.emplace(canonical, key);
     if (!first) return Error(other->second, " and ", key, " name the same list: keep only one of them");
     if (canonical == kAllowlist) {
-      TF_ASSIGN_OR_RETURN(config.allowlist, Ops(key, value));
+      HPU_ASSIGN_OR_RETURN(config.allowlist, Ops(key, value));
     } else if (canonical == kConditional) {
-      TF_ASSIGN_OR_RETURN(config.conditional, Ops(key, value));
+      HPU_ASSIGN_OR_RETURN(config.conditional, Ops(key, value));
     } else if (canonical == kStrictConditional) {
-      TF_ASSIGN_OR_RETURN(config.strict_conditional, Ops(key, value));
+      HPU_ASSIGN_OR_RETURN(config.strict_conditional, Ops(key, value));
     } else if (canonical == kNonConvertible) {
-      TF_ASSIGN_OR_RETURN(config.non_convertible, Exceptions(key, value));
+      HPU_ASSIGN_OR_RETURN(config.non_convertible, Exceptions(key, value));
     } else if (canonical == kConvertible) {
-      TF_ASSIGN_OR_RETURN(config.convertible, Exceptions(key, value));
+      HPU_ASSIGN_OR_RETURN(config.convertible, Exceptions(key, value));
     } else {
       const std::string nearest = NearestName(key, Keys());
       return Error("unknown key ", key, nearest.empty() ? "." : absl::StrCat("; did you mean ", nearest, "?"),
@@ -164,7 +163,7 @@ std::string Bf16Config::ToJson() const {
 }
 
 absl::StatusOr<Bf16Config> ParseBf16Config(const std::string& text, const std::string& path) {
-  TF_ASSIGN_OR_RETURN(const google::protobuf::Struct object, ParseJsonObject(text, path));
+  HPU_ASSIGN_OR_RETURN(const google::protobuf::Struct object, ParseJsonObject(text, path));
   return Reader(path).Read(object);
 }
 

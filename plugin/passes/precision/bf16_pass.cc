@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/precision/bf16_assignment.h"
 #include "plugin/passes/precision/bf16_casts.h"
@@ -14,8 +15,6 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/platform/logging.h"
 #include "tensorflow/core/util/dump_graph.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -57,7 +56,7 @@ absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Gra
   }
   VLOG(1) << context->graph_name << " " << prefix << ": " << conversions.size() << " nodes to bfloat16";
   if (conversions.empty()) return false;
-  TF_RETURN_IF_ERROR(InsertBf16Casts(graph));
+  HPU_RETURN_IF_ERROR(InsertBf16Casts(graph));
   return true;
 }
 
@@ -73,8 +72,8 @@ void Log(const PassContext& context, const char* when) {
 
 absl::Status ConvertToBf16(PassContext* context) {
   AdviseOnFloat16(**context->graph);
-  TF_ASSIGN_OR_RETURN(const std::shared_ptr<const Bf16Config> config,
-                      ActiveBf16Config(context->settings.auto_mixed_precision));
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<const Bf16Config> config,
+                       ActiveBf16Config(context->settings.auto_mixed_precision));
   if (config == nullptr) return absl::OkStatus();
   tensorflow::XlaOpRegistry::RegisterCompilationKernels();
   Log(*context, "before");
@@ -82,7 +81,7 @@ absl::Status ConvertToBf16(PassContext* context) {
                             [&](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
                               return Convert(context, *config, graph, filter, prefix);
                             });
-  TF_RETURN_IF_ERROR(rewriter.Run());
+  HPU_RETURN_IF_ERROR(rewriter.Run());
   Log(*context, "after");
   return absl::OkStatus();
 }

@@ -6,19 +6,18 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/json_file.h"
 #include "plugin/passes/graph/nearest_name.h"
 #include "plugin/passes/graph/package_file.h"
 #include "plugin/passes/graph/registered_ops.h"
-#include "tensorflow/core/lib/core/errors.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/platform/logging.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -105,8 +104,8 @@ void Adjust(const Adjustments& adjustments, Bf16Config* config) {
 absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   const absl::Status written = tensorflow::WriteStringToFile(tensorflow::Env::Default(), path, config.ToJson());
   if (written.ok()) return written;
-  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message(),
-                                             "; set TF_BF16_DUMP_PATH to a writable file");
+  return absl::InvalidArgumentError(absl::StrCat("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message(),
+                                                 "; set TF_BF16_DUMP_PATH to a writable file"));
 }
 
 // Prefixes `status` with the setting and its value. If the file does not exist, appends the valid values.
@@ -117,7 +116,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
     advice = absl::StrCat("; expected 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file.",
                           nearest.empty() ? "" : absl::StrCat(" Did you mean ", nearest, "?"));
   }
-  return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
+  return absl::InvalidArgumentError(absl::StrCat(choice.variable, "=", choice.value, ": ", status.message(), advice));
 }
 
 // Warns about op types in the user's own file that TensorFlow does not have. Such an entry converts nothing.
@@ -158,7 +157,7 @@ absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool amp_requ
   }
   const std::string dump = flags::TfBf16DumpPath();
   if (const std::string dumped = absl::StrCat(dump, "|", key); !dump.empty() && cache->dumped != dumped) {
-    TF_RETURN_IF_ERROR(DumpTo(dump, *cache->config));
+    HPU_RETURN_IF_ERROR(DumpTo(dump, *cache->config));
     cache->dumped = dumped;
   }
   return cache->config;

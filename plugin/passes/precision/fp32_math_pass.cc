@@ -4,11 +4,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/graph/node_maker.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -26,7 +25,7 @@ absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {
   const Node& user = *edge.dst();
   const NodeMaker maker(graph, edge.src()->name(),
                         user.has_assigned_device_name() ? user.assigned_device_name() : user.requested_device());
-  TF_ASSIGN_OR_RETURN(Node * rounded, maker.Cast("rounded", {edge.src(), edge.src_output()}, DT_BFLOAT16));
+  HPU_ASSIGN_OR_RETURN(Node * rounded, maker.Cast("rounded", {edge.src(), edge.src_output()}, DT_BFLOAT16));
   return maker.Cast("to_float", rounded, DT_FLOAT);
 }
 
@@ -38,7 +37,7 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
     const size_t before = operands.size();
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Edge* edge = nullptr;
-      TF_RETURN_IF_ERROR(node->input_edge(i, &edge));
+      HPU_RETURN_IF_ERROR(node->input_edge(i, &edge));
       if (node->input_type(i) == DT_FLOAT && !IsRounded(*edge->src())) operands.push_back(edge);
     }
     if (operands.size() == before) continue;
@@ -49,7 +48,7 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
   for (const Edge* edge : operands) {
     Node*& source = rounded[{edge->src(), edge->src_output()}];
     if (source == nullptr) {
-      TF_ASSIGN_OR_RETURN(source, Round(graph, *edge));
+      HPU_ASSIGN_OR_RETURN(source, Round(graph, *edge));
     }
     Node* user = edge->dst();
     const int input = edge->dst_input();
@@ -62,7 +61,7 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
 }  // namespace
 
 absl::Status RoundOperandsOfProducts(PassContext* context) {
-  if (flags::Fp32Math() != "bfloat16") return absl::OkStatus();
+  if (flags::Fp32Math() != flags::Fp32MathSetting::kBfloat16) return absl::OkStatus();
   const auto rewrite = [&](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
     return RoundOperands(context, graph, filter, prefix);
   };

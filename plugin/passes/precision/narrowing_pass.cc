@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "plugin/passes/graph/unused_nodes.h"
@@ -16,8 +17,6 @@
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -135,7 +134,7 @@ void Narrowing::Report(const Node& node, std::string_view what, DataType type) {
 absl::StatusOr<Node*> Narrowing::Add(const NodeDef& definition, const Node& like) {
   tensorflow::Status status;
   Node* node = graph_->AddNode(definition, &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   node->set_assigned_device_name(like.assigned_device_name());
   return node;
 }
@@ -157,17 +156,17 @@ absl::StatusOr<NarrowTensor> Narrowing::NarrowOf(Node* node, int index) {
   const DataType type = NarrowType(node->output_type(0));
   if (node->IsConstant()) {
     tensorflow::Tensor value;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "value", &value));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "value", &value));
     NodeDef definition = node->def();
     definition.set_name(NarrowName(graph_, *node));
     ToNarrow(value).AsProtoTensorContent((*definition.mutable_attr())["value"].mutable_tensor());
     SetType(&definition, "dtype", type);
-    TF_ASSIGN_OR_RETURN(output.node, Add(definition, *node));
+    HPU_ASSIGN_OR_RETURN(output.node, Add(definition, *node));
   } else {
-    TF_ASSIGN_OR_RETURN(output.node, AddCast(NarrowName(graph_, *node), node->input_type(0), type, *node));
+    HPU_ASSIGN_OR_RETURN(output.node, AddCast(NarrowName(graph_, *node), node->input_type(0), type, *node));
   }
   const NarrowTensor made = output;  // a copy, because Connect may rehash the map
-  TF_RETURN_IF_ERROR(Connect(*node, made.node, {}));
+  HPU_RETURN_IF_ERROR(Connect(*node, made.node, {}));
   return made;
 }
 
@@ -177,7 +176,7 @@ absl::Status Narrowing::Connect(const Node& from, Node* to, const std::vector<st
     if (edge->IsControlEdge()) {
       graph_->AddControlEdge(edge->src(), to);
     } else if (absl::c_linear_search(attributes, inputs[edge->dst_input()])) {
-      TF_ASSIGN_OR_RETURN(const NarrowTensor narrow, NarrowOf(edge->src(), edge->src_output()));
+      HPU_ASSIGN_OR_RETURN(const NarrowTensor narrow, NarrowOf(edge->src(), edge->src_output()));
       graph_->AddEdge(narrow.node, narrow.index, to, edge->dst_input());
     } else {
       graph_->AddEdge(edge->src(), edge->src_output(), to, edge->dst_input());
@@ -191,8 +190,8 @@ absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attr
   NodeDef definition = node->def();
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
   if (!HasKernel(definition)) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
-  TF_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
+  HPU_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
+  HPU_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   MoveConsumers(graph_, node, narrow);
   Report(*node, "reads", NarrowAttr(*node, attributes[0]));
   graph_->RemoveNode(node);
@@ -206,8 +205,8 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
   definition.set_name(NarrowName(graph_, *node));
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
   if (!HasKernel(definition)) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
-  TF_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
+  HPU_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
+  HPU_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   const std::vector<std::string> types = OutputAttributes(*node);
   std::vector<NarrowTensor> outputs;
   DataType type = tensorflow::DT_INVALID;
@@ -218,7 +217,7 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
     }
     const std::string name =
         node->num_outputs() == 1 ? node->name() : graph_->NewName(absl::StrCat(node->name(), "/wide"));
-    TF_ASSIGN_OR_RETURN(Node * wide, AddCast(name, narrow->output_type(i), node->output_type(i), *node));
+    HPU_ASSIGN_OR_RETURN(Node * wide, AddCast(name, narrow->output_type(i), node->output_type(i), *node));
     graph_->AddEdge(narrow, i, wide, 0);
     narrow_[{wide, 0}] = {narrow, i};
     type = narrow->output_type(i);
@@ -240,7 +239,7 @@ absl::Status Narrowing::Spread(Node* node, const std::vector<NarrowTensor>& outp
   for (const DataType type : node->output_types()) {
     (*definition.mutable_attr())["T"].mutable_list()->add_type(type);
   }
-  TF_ASSIGN_OR_RETURN(Node * all, Add(definition, *node));
+  HPU_ASSIGN_OR_RETURN(Node * all, Add(definition, *node));
   for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
     graph_->AddEdge(outputs[i].node, outputs[i].index, all, i);
   }
@@ -275,14 +274,14 @@ absl::Status Narrowing::Visit(Node* node) {
   if (IsPinnedToOtherDevice(*node) || (node->has_assigned_device_name() && !IsOnHpu(*node))) return absl::OkStatus();
   if (CastFromNarrow(*node)) {
     const Edge* edge = nullptr;
-    TF_RETURN_IF_ERROR(node->input_edge(0, &edge));
+    HPU_RETURN_IF_ERROR(node->input_edge(0, &edge));
     const bool same = node->input_type(0) == NarrowType(node->output_type(0));
     narrow_[{node, 0}] = same ? NarrowTensor{edge->src(), edge->src_output()} : NarrowTensor{};
     return absl::OkStatus();
   }
   if (node->IsConstant() && IsWide(node->output_type(0))) {
     tensorflow::Tensor value;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "value", &value));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "value", &value));
     if (FitsNarrow(value)) narrow_[{node, 0}] = {};
     return absl::OkStatus();
   }
@@ -303,7 +302,7 @@ absl::StatusOr<bool> Narrowing::Run() {
   tensorflow::GetReversePostOrder(*graph_, &order, tensorflow::NodeComparatorID(),
                                   [](const Edge& edge) { return !edge.src()->IsNextIteration(); });
   for (Node* node : order) {
-    if (node->IsOp()) TF_RETURN_IF_ERROR(Visit(node));
+    if (node->IsOp()) HPU_RETURN_IF_ERROR(Visit(node));
   }
   if (!keeps_names_) RemoveUnused(graph_, std::move(wide_));
   return changed_;

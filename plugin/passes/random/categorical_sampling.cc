@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
+
 namespace hpu::passes {
 namespace {
 
@@ -21,17 +23,17 @@ Tensor Int32s(const std::vector<int32_t>& numbers) {
 // Adds nodes that draw two random words for each sample: [rows, samples, 2].
 absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder shape_builder = maker.New("shape", "Shape");
-  TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(draw.logits)));
-  TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("first", Int32s({0})));
-  TF_ASSIGN_OR_RETURN(Node * one, maker.Constant("one", Int32s({1})));
+  HPU_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(draw.logits)));
+  HPU_ASSIGN_OR_RETURN(Node * first, maker.Constant("first", Int32s({0})));
+  HPU_ASSIGN_OR_RETURN(Node * one, maker.Constant("one", Int32s({1})));
   NodeBuilder slice = maker.New("rows", "Slice");
-  TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(slice.Input(shape).Input(first).Input(one)));
-  TF_ASSIGN_OR_RETURN(Node * each, maker.Constant("each", Int32s({static_cast<int32_t>(draw.samples), 2})));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("shape_axis", Tensor(int32_t{0})));
+  HPU_ASSIGN_OR_RETURN(Node * rows, maker.Add(slice.Input(shape).Input(first).Input(one)));
+  HPU_ASSIGN_OR_RETURN(Node * each, maker.Constant("each", Int32s({static_cast<int32_t>(draw.samples), 2})));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("shape_axis", Tensor(int32_t{0})));
   NodeBuilder concat = maker.New("words_shape", "ConcatV2");
   concat.Input(std::vector<NodeBuilder::NodeOut>{rows, each}).Input(axis);
-  TF_ASSIGN_OR_RETURN(Node * words_shape, maker.Add(concat));
-  TF_ASSIGN_OR_RETURN(Node * philox, maker.Constant("alg", Tensor(int32_t{1})));
+  HPU_ASSIGN_OR_RETURN(Node * words_shape, maker.Add(concat));
+  HPU_ASSIGN_OR_RETURN(Node * philox, maker.Constant("alg", Tensor(int32_t{1})));
   NodeBuilder words = maker.New("words", "StatelessRandomUniformFullIntV2");
   words.Input(words_shape).Input(draw.key).Input(draw.counter).Input(philox).Attr("dtype", tensorflow::DT_UINT32);
   return maker.Add(words);
@@ -40,18 +42,18 @@ absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling
 // Adds nodes for float64 fractions in [0, 1), [rows, samples]. The 52 bits of a fraction are the lowest 20 bits of the
 // first word, followed by the second word.
 absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSampling& draw) {
-  TF_ASSIGN_OR_RETURN(Node * words, AddWords(maker, draw));
+  HPU_ASSIGN_OR_RETURN(Node * words, AddWords(maker, draw));
   Tensor masks(tensorflow::DT_UINT32, {2}), units(tensorflow::DT_DOUBLE, {2});
   masks.flat<uint32_t>()(0) = 0xfffff;
   masks.flat<uint32_t>()(1) = 0xffffffff;
   units.flat<double>()(0) = 0x1p-20;
   units.flat<double>()(1) = 0x1p-52;
-  TF_ASSIGN_OR_RETURN(Node * mask, maker.Constant("masks", masks));
-  TF_ASSIGN_OR_RETURN(Node * used, maker.Binary("used", "BitwiseAnd", words, mask));
-  TF_ASSIGN_OR_RETURN(Node * numbers, maker.Cast("numbers", used, tensorflow::DT_DOUBLE));
-  TF_ASSIGN_OR_RETURN(Node * unit, maker.Constant("units", units));
-  TF_ASSIGN_OR_RETURN(Node * parts, maker.Binary("parts", "Mul", numbers, unit));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("parts_axis", Tensor(int32_t{2})));
+  HPU_ASSIGN_OR_RETURN(Node * mask, maker.Constant("masks", masks));
+  HPU_ASSIGN_OR_RETURN(Node * used, maker.Binary("used", "BitwiseAnd", words, mask));
+  HPU_ASSIGN_OR_RETURN(Node * numbers, maker.Cast("numbers", used, tensorflow::DT_DOUBLE));
+  HPU_ASSIGN_OR_RETURN(Node * unit, maker.Constant("units", units));
+  HPU_ASSIGN_OR_RETURN(Node * parts, maker.Binary("parts", "Mul", numbers, unit));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("parts_axis", Tensor(int32_t{2})));
   return maker.Binary("fractions", "Sum", parts, axis);
 }
 
@@ -62,29 +64,29 @@ absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling&
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;
-    TF_ASSIGN_OR_RETURN(Node * narrow, maker.Cast("float32", logits, type));
+    HPU_ASSIGN_OR_RETURN(Node * narrow, maker.Cast("float32", logits, type));
     logits = NodeBuilder::NodeOut(narrow, 0);
   }
   const Tensor lowest = type == tensorflow::DT_DOUBLE ? Tensor(std::numeric_limits<double>::lowest())
                                                       : Tensor(std::numeric_limits<float>::lowest());
   NodeBuilder is_finite = maker.New("is_finite", "IsFinite");
-  TF_ASSIGN_OR_RETURN(Node * finite, maker.Add(is_finite.Input(logits)));
-  TF_ASSIGN_OR_RETURN(Node * lowest_logit, maker.Constant("lowest", lowest));
+  HPU_ASSIGN_OR_RETURN(Node * finite, maker.Add(is_finite.Input(logits)));
+  HPU_ASSIGN_OR_RETURN(Node * lowest_logit, maker.Constant("lowest", lowest));
   NodeBuilder select = maker.New("finite", "SelectV2");
-  TF_ASSIGN_OR_RETURN(Node * counted, maker.Add(select.Input(finite).Input(logits).Input(lowest_logit)));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{1})));
+  HPU_ASSIGN_OR_RETURN(Node * counted, maker.Add(select.Input(finite).Input(logits).Input(lowest_logit)));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{1})));
   NodeBuilder max = maker.New("max", "Max");
-  TF_ASSIGN_OR_RETURN(Node * greatest, maker.Add(max.Input(counted).Input(axis).Attr("keep_dims", true)));
+  HPU_ASSIGN_OR_RETURN(Node * greatest, maker.Add(max.Input(counted).Input(axis).Attr("keep_dims", true)));
   if (type != tensorflow::DT_DOUBLE) {
-    TF_ASSIGN_OR_RETURN(counted, maker.Cast("wide", counted, tensorflow::DT_DOUBLE));
-    TF_ASSIGN_OR_RETURN(greatest, maker.Cast("wide_max", greatest, tensorflow::DT_DOUBLE));
+    HPU_ASSIGN_OR_RETURN(counted, maker.Cast("wide", counted, tensorflow::DT_DOUBLE));
+    HPU_ASSIGN_OR_RETURN(greatest, maker.Cast("wide_max", greatest, tensorflow::DT_DOUBLE));
   }
-  TF_ASSIGN_OR_RETURN(Node * difference, maker.Binary("difference", "Sub", counted, greatest));
+  HPU_ASSIGN_OR_RETURN(Node * difference, maker.Binary("difference", "Sub", counted, greatest));
   NodeBuilder exp = maker.New("exp", "Exp");
-  TF_ASSIGN_OR_RETURN(Node * exponential, maker.Add(exp.Input(difference)));
-  TF_ASSIGN_OR_RETURN(Node * none, maker.Constant("none", Tensor(0.0)));
+  HPU_ASSIGN_OR_RETURN(Node * exponential, maker.Add(exp.Input(difference)));
+  HPU_ASSIGN_OR_RETURN(Node * none, maker.Constant("none", Tensor(0.0)));
   NodeBuilder weigh = maker.New("weights", "SelectV2");
-  TF_ASSIGN_OR_RETURN(Node * weights, maker.Add(weigh.Input(finite).Input(exponential).Input(none)));
+  HPU_ASSIGN_OR_RETURN(Node * weights, maker.Add(weigh.Input(finite).Input(exponential).Input(none)));
   return maker.Binary("sums", "Cumsum", weights, axis);
 }
 
@@ -93,18 +95,18 @@ absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling&
 int64_t WordsOfCategories(int64_t samples) { return (samples + 3) / 4 * 4 * 2; }
 
 absl::StatusOr<Node*> AddCategories(const NodeMaker& maker, const CategoricalSampling& draw) {
-  TF_ASSIGN_OR_RETURN(Node * sums, AddSums(maker, draw));
-  TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("begin", Int32s({0, -1})));
-  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32s({0, 0})));
-  TF_ASSIGN_OR_RETURN(Node * strides, maker.Constant("strides", Int32s({1, 1})));
+  HPU_ASSIGN_OR_RETURN(Node * sums, AddSums(maker, draw));
+  HPU_ASSIGN_OR_RETURN(Node * first, maker.Constant("begin", Int32s({0, -1})));
+  HPU_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32s({0, 0})));
+  HPU_ASSIGN_OR_RETURN(Node * strides, maker.Constant("strides", Int32s({1, 1})));
   NodeBuilder slice = maker.New("total", "StridedSlice");  // sums[:, -1:]
   slice.Input(sums).Input(first).Input(end).Input(strides).Attr("begin_mask", 1).Attr("end_mask", 3);
-  TF_ASSIGN_OR_RETURN(Node * total, maker.Add(slice));
-  TF_ASSIGN_OR_RETURN(Node * fractions, AddFractions(maker, draw));
-  TF_ASSIGN_OR_RETURN(Node * drawn, maker.Binary("drawn", "Mul", fractions, total));
+  HPU_ASSIGN_OR_RETURN(Node * total, maker.Add(slice));
+  HPU_ASSIGN_OR_RETURN(Node * fractions, AddFractions(maker, draw));
+  HPU_ASSIGN_OR_RETURN(Node * drawn, maker.Binary("drawn", "Mul", fractions, total));
   NodeBuilder search = maker.New("categories", "UpperBound");
-  TF_ASSIGN_OR_RETURN(Node * categories,
-                      maker.Add(search.Input(sums).Input(drawn).Attr("out_type", tensorflow::DT_INT32)));
+  HPU_ASSIGN_OR_RETURN(Node * categories,
+                       maker.Add(search.Input(sums).Input(drawn).Attr("out_type", tensorflow::DT_INT32)));
   return draw.type == tensorflow::DT_INT32 ? categories : maker.Cast("cast", categories, draw.type);
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -22,8 +23,8 @@ NodeBuilder::NodeOut InputAt(const Node& node, int index) { return NodeBuilder::
 absl::StatusOr<Node*> AddUniformOf(const Node& node, NodeBuilder::NodeOut shape, const NodeMaker& maker) {
   int64_t seed = 0;
   int64_t seed2 = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
   NodeBuilder builder = maker.NewState("noise", "RandomUniform");
   builder.Input(shape).Attr("dtype", node.output_type(0)).Attr("seed", seed).Attr("seed2", seed2);
   return maker.Add(builder);
@@ -33,30 +34,30 @@ absl::StatusOr<Node*> AddUniformOf(const Node& node, NodeBuilder::NodeOut shape,
 absl::StatusOr<std::pair<Node*, Node*>> AddDropout(const Node& node, const NodeMaker& maker) {
   float rate = 0;
   float scale = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "rate", &rate));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "scale", &scale));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "rate", &rate));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "scale", &scale));
   NodeBuilder shape_builder = maker.New("shape", "Shape");
-  TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(InputAt(node, 0))));
-  TF_ASSIGN_OR_RETURN(Node * noise, AddUniformOf(node, NodeBuilder::NodeOut(shape), maker));
+  HPU_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(InputAt(node, 0))));
+  HPU_ASSIGN_OR_RETURN(Node * noise, AddUniformOf(node, NodeBuilder::NodeOut(shape), maker));
   NodeBuilder builder = maker.New("dropout", "HabanaDropout");
   builder.Input(InputAt(node, 0)).Input(noise).Attr("rate", rate).Attr("scale", scale);
-  TF_ASSIGN_OR_RETURN(Node * dropout, maker.Add(builder));
+  HPU_ASSIGN_OR_RETURN(Node * dropout, maker.Add(builder));
   return std::pair(noise, dropout);
 }
 
 // Like AddDropout, for a HabanaRandomUniformWithMaxval.
 absl::StatusOr<std::pair<Node*, Node*>> AddScaledUniform(const Node& node, const NodeMaker& maker) {
-  TF_ASSIGN_OR_RETURN(Node * noise, AddUniformOf(node, InputAt(node, 0), maker));
+  HPU_ASSIGN_OR_RETURN(Node * noise, AddUniformOf(node, InputAt(node, 0), maker));
   NodeBuilder builder = maker.New("scaled", "Mul");
-  TF_ASSIGN_OR_RETURN(Node * scaled, maker.Add(builder.Input(noise).Input(InputAt(node, 1))));
+  HPU_ASSIGN_OR_RETURN(Node * scaled, maker.Add(builder.Input(noise).Input(InputAt(node, 1))));
   return std::pair(noise, scaled);
 }
 
 absl::Status Expand(PassContext* context, Node* node) {
   tensorflow::Graph* graph = context->graph->get();
   const NodeMaker maker(graph, node->name(), node->assigned_device_name());
-  TF_ASSIGN_OR_RETURN(const auto added,
-                      node->type_string() == kDropout ? AddDropout(*node, maker) : AddScaledUniform(*node, maker));
+  HPU_ASSIGN_OR_RETURN(const auto added,
+                       node->type_string() == kDropout ? AddDropout(*node, maker) : AddScaledUniform(*node, maker));
   const auto [noise, last] = added;
   for (const tensorflow::Edge* edge : node->in_edges()) {
     if (!edge->IsControlEdge() || edge->src()->IsSource()) continue;
@@ -80,7 +81,7 @@ absl::Status ExpandFusedRandomOps(PassContext* context) {
     const bool is_fused = node->type_string() == kDropout || node->type_string() == kUniform;
     if (is_fused && IsOnHpu(*node)) found.push_back(node);
   }
-  for (Node* node : found) TF_RETURN_IF_ERROR(Expand(context, node));
+  for (Node* node : found) HPU_RETURN_IF_ERROR(Expand(context, node));
   return absl::OkStatus();
 }
 

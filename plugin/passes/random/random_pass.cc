@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/op_facts/card_draw.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/graph/graph_util.h"
@@ -72,7 +73,7 @@ DataType NumberType(const Node& node) { return node.output_type(0); }
 bool IsCardDraw(const Node& node) { return node.attrs().Find(kCardDrawAttribute) != nullptr; }
 bool DrawsByCard(const RandomOp& op) {
   const bool is_float = op.numbers == Numbers::kUniform || op.numbers == Numbers::kNormal;
-  return op.state == State::kStateful && is_float && flags::GaudiRandom() == "card";
+  return op.state == State::kStateful && is_float && flags::GaudiRandom() == flags::GaudiRandomSetting::kCard;
 }
 
 bool CanRewrite(const Node& node, const RandomOp& op) {
@@ -87,8 +88,8 @@ NodeBuilder::NodeOut Input(const Node& node, int index) { return NodeBuilder::No
 absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   int64_t seed = 0;
   int64_t seed2 = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
   builder->Attr("seed", seed).Attr("seed2", seed2);
   return absl::OkStatus();
 }
@@ -162,8 +163,8 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
   NodeBuilder::NodeOut shape = Input(node, 0);
   const bool computed_on_hpu = IsHpuDevice(shape.node->assigned_device_name()) && !shape.node->IsConstant();
   if (shapes_ != nullptr && computed_on_hpu) {
-    TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside,
-                        shapes_->ShapeOf(node, 0, node.assigned_device_name(), Need::kLikely));
+    HPU_ASSIGN_OR_RETURN(const std::optional<Node*> outside,
+                         shapes_->ShapeOf(node, 0, node.assigned_device_name(), Need::kLikely));
     if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
   }
   return AddKeyOfState(node, shape, /*numbers_of_row=*/0, *maker);
@@ -172,24 +173,24 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
 absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape,
                                                                   int64_t numbers_of_row, const NodeMaker& maker) {
   NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
-  TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape).Attr("numbers_of_row", numbers_of_row)));
-  TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
+  HPU_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape).Attr("numbers_of_row", numbers_of_row)));
+  HPU_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
   return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
 }
 
 absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker) {
   if (IsComputedSeed(InputOf(node, seed))) {
-    TF_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(node, seed), lowered_));
+    HPU_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(node, seed), lowered_));
     return Key{NodeBuilder::NodeOut(computed.key, 0), NodeBuilder::NodeOut(computed.counter, 0), computed.first};
   }
   NodeBuilder builder = maker.New("key_counter", kSeedKeyOp);
-  TF_ASSIGN_OR_RETURN(Node * key, maker.Add(builder.Input(Input(node, seed))));
+  HPU_ASSIGN_OR_RETURN(Node * key, maker.Add(builder.Input(Input(node, seed))));
   return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
 }
 
 absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
                                                       const Key& key) {
-  TF_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
+  HPU_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
   const bool ranged = op.numbers == Numbers::kUniformInt;
   NodeBuilder builder =
       maker.New("numbers", ranged ? "StatelessRandomUniformIntV2" : "StatelessRandomUniformFullIntV2");
@@ -200,7 +201,7 @@ absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const Ra
 
 absl::StatusOr<Node*> RandomRewriter::AddCardDraw(const Node& node, const RandomOp& op, const NodeMaker& maker,
                                                   const Key& key) {
-  TF_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
+  HPU_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
   NodeBuilder builder =
       maker.New("numbers", op.numbers == Numbers::kUniform ? "StatelessRandomUniformV2" : "StatelessRandomNormalV2");
   builder.Input(Input(node, 0)).Input(key.key).Input(key.counter).Input(alg);
@@ -223,9 +224,9 @@ absl::StatusOr<Node*> RandomRewriter::AddNumbers(const Node& node, const RandomO
 
 absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
   NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
-  TF_ASSIGN_OR_RETURN(const Key key, AddKey(*node, op, &maker));
+  HPU_ASSIGN_OR_RETURN(const Key key, AddKey(*node, op, &maker));
   if (lowered_) maker.set_anchor(key.anchor);
-  TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
+  HPU_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
   Replace(node, op.state != State::kKeyAndCounter ? key.anchor : nullptr, numbers,
           absl::StrCat(DrawsByCard(op) ? "draws numbers of the card" : "draws Philox numbers", " with the key from ",
                        key.anchor->name()));
@@ -248,21 +249,21 @@ void RandomRewriter::Replace(Node* node, Node* first, Node* last, const std::str
 
 absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   if (shapes_ == nullptr || shapes_->InputRank(*node, 0) < 1) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
-                      shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kExact));
+  HPU_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                       shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kExact));
   if (!shape.has_value()) return absl::OkStatus();
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   NodeBuilder builder = maker.NewState("order", kRandomOrderOp);
-  TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape)));
-  TF_ASSIGN_OR_RETURN(Node * order, maker.Add(builder));
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
+  HPU_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape)));
+  HPU_ASSIGN_OR_RETURN(Node * order, maker.Add(builder));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
   NodeBuilder gather = maker.New("rows", "GatherV2");
-  TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
+  HPU_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
   // The Reshape fails if `order` does not have one element for each row.
   NodeBuilder shape_builder = maker.New("shape", "Shape");
-  TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
+  HPU_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
   NodeBuilder reshape = maker.New("all_rows", "Reshape");
-  TF_ASSIGN_OR_RETURN(Node * shuffled, maker.Add(reshape.Input(rows).Input(all)));
+  HPU_ASSIGN_OR_RETURN(Node * shuffled, maker.Add(reshape.Input(rows).Input(all)));
   Replace(node, order, shuffled, absl::StrCat("gathers its rows in the order from ", order->name()));
   return absl::OkStatus();
 }
@@ -274,16 +275,16 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {
-    TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
-                        shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kLikely));
+    HPU_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                         shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kLikely));
     if (!shape.has_value()) return absl::OkStatus();
-    TF_ASSIGN_OR_RETURN(key, AddKeyOfState(*node, *shape, WordsOfCategories(samples), maker));
+    HPU_ASSIGN_OR_RETURN(key, AddKeyOfState(*node, *shape, WordsOfCategories(samples), maker));
   } else {
-    TF_ASSIGN_OR_RETURN(key, AddKeyOfSeed(*node, 2, maker));
+    HPU_ASSIGN_OR_RETURN(key, AddKeyOfSeed(*node, 2, maker));
   }
   DataType type = tensorflow::DT_INVALID;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
-  TF_ASSIGN_OR_RETURN(Node * categories, AddCategories(maker, {Input(*node, 0), key.key, key.counter, samples, type}));
+  HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
+  HPU_ASSIGN_OR_RETURN(Node * categories, AddCategories(maker, {Input(*node, 0), key.key, key.counter, samples, type}));
   Replace(node, key.anchor, categories, absl::StrCat("draws Philox numbers with the key from ", key.anchor->name()));
   return absl::OkStatus();
 }
@@ -291,7 +292,7 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
 absl::Status RandomRewriter::RewriteSeedKey(Node* node) {
   Graph* graph = context_->graph->get();
   const NodeMaker maker(graph, node->name(), node->assigned_device_name());
-  TF_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(*node, 0), lowered_));
+  HPU_ASSIGN_OR_RETURN(const SeedKey computed, AddSeedKey(maker, Input(*node, 0), lowered_));
   for (const tensorflow::Edge* edge : OutEdges(*node)) {
     if (edge->src_output() != 1) continue;
     Node* const user = edge->dst();
@@ -306,7 +307,7 @@ absl::Status RandomRewriter::RewriteSeedKey(Node* node) {
 }  // namespace
 
 absl::Status RewriteRandomOps(PassContext* context) {
-  TF_RETURN_IF_ERROR(ExpandFusedRandomOps(context));
+  HPU_RETURN_IF_ERROR(ExpandFusedRandomOps(context));
   std::vector<std::pair<Node*, const RandomOp*>> found;
   std::vector<Node*> shuffles;
   std::vector<Node*> categories;
@@ -337,10 +338,10 @@ absl::Status RewriteRandomOps(PassContext* context) {
   }
   if (found.empty() && shaped.empty() && seed_keys.empty()) return absl::OkStatus();
   RandomRewriter rewriter(context, shaped);
-  for (Node* node : seed_keys) TF_RETURN_IF_ERROR(rewriter.RewriteSeedKey(node));
-  for (Node* node : shuffles) TF_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
-  for (Node* node : categories) TF_RETURN_IF_ERROR(rewriter.RewriteCategories(node));
-  for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
+  for (Node* node : seed_keys) HPU_RETURN_IF_ERROR(rewriter.RewriteSeedKey(node));
+  for (Node* node : shuffles) HPU_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
+  for (Node* node : categories) HPU_RETURN_IF_ERROR(rewriter.RewriteCategories(node));
+  for (const auto& [node, op] : found) HPU_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
   return absl::OkStatus();
 }
 

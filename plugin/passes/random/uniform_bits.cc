@@ -3,6 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "plugin/base/status_macros.h"
+
 namespace hpu::passes {
 namespace {
 
@@ -63,7 +65,7 @@ Tensor Vector(DataType type, int32_t value) {
 }
 
 absl::StatusOr<Node*> AddBits(const NodeMaker& maker, const Draw& draw, tensorflow::NodeBuilder::NodeOut shape) {
-  TF_ASSIGN_OR_RETURN(Node * philox, maker.Constant("alg", Tensor(int32_t{1})));
+  HPU_ASSIGN_OR_RETURN(Node * philox, maker.Constant("alg", Tensor(int32_t{1})));
   tensorflow::NodeBuilder builder = maker.New("bits", "StatelessRandomUniformFullIntV2");
   builder.Input(shape).Input(draw.key).Input(draw.counter).Input(philox).Attr("dtype", tensorflow::DT_UINT32);
   return maker.Add(builder);
@@ -71,24 +73,24 @@ absl::StatusOr<Node*> AddBits(const NodeMaker& maker, const Draw& draw, tensorfl
 
 // Adds nodes that convert random 32-bit words to numbers in [0, 1).
 absl::StatusOr<Node*> AddFraction(const NodeMaker& maker, const Format& format, Node* bits) {
-  TF_ASSIGN_OR_RETURN(Node * mask, maker.Constant("random_bits", Tensor(format.random_bits)));
-  TF_ASSIGN_OR_RETURN(Node * one_bits, maker.Constant("exponent", Tensor(format.one)));
-  TF_ASSIGN_OR_RETURN(Node * word, maker.Binary("mantissa", "BitwiseAnd", bits, mask));
-  TF_ASSIGN_OR_RETURN(word, maker.Binary("word", "BitwiseOr", word, one_bits));
+  HPU_ASSIGN_OR_RETURN(Node * mask, maker.Constant("random_bits", Tensor(format.random_bits)));
+  HPU_ASSIGN_OR_RETURN(Node * one_bits, maker.Constant("exponent", Tensor(format.one)));
+  HPU_ASSIGN_OR_RETURN(Node * word, maker.Binary("mantissa", "BitwiseAnd", bits, mask));
+  HPU_ASSIGN_OR_RETURN(word, maker.Binary("word", "BitwiseOr", word, one_bits));
   if (format.bits != tensorflow::DT_UINT32) {
-    TF_ASSIGN_OR_RETURN(word, maker.Cast("half_word", word, format.bits));
+    HPU_ASSIGN_OR_RETURN(word, maker.Cast("half_word", word, format.bits));
   }
-  TF_ASSIGN_OR_RETURN(Node * number, maker.Bitcast("one_to_two", word, format.type));
-  TF_ASSIGN_OR_RETURN(Node * one, maker.Constant("one", Scalar(format.type, 1)));
+  HPU_ASSIGN_OR_RETURN(Node * number, maker.Bitcast("one_to_two", word, format.type));
+  HPU_ASSIGN_OR_RETURN(Node * one, maker.Constant("one", Scalar(format.type, 1)));
   return maker.Binary("fraction", "Sub", number, one);
 }
 
 // Adds the shape [pairs, 2], where `pairs` is count / 2, rounded up.
 absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType type) {
-  TF_ASSIGN_OR_RETURN(Node * one, maker.Constant("1", Scalar(type, 1)));
-  TF_ASSIGN_OR_RETURN(Node * two, maker.Constant("2", Scalar(type, 2)));
-  TF_ASSIGN_OR_RETURN(Node * pairs, maker.Binary("count_up", "AddV2", count, one));
-  TF_ASSIGN_OR_RETURN(pairs, maker.Binary("pairs", "FloorDiv", pairs, two));
+  HPU_ASSIGN_OR_RETURN(Node * one, maker.Constant("1", Scalar(type, 1)));
+  HPU_ASSIGN_OR_RETURN(Node * two, maker.Constant("2", Scalar(type, 2)));
+  HPU_ASSIGN_OR_RETURN(Node * pairs, maker.Binary("count_up", "AddV2", count, one));
+  HPU_ASSIGN_OR_RETURN(pairs, maker.Binary("pairs", "FloorDiv", pairs, two));
   tensorflow::NodeBuilder builder = maker.New("pair_shape", "Pack");
   builder.Input(std::vector<tensorflow::NodeBuilder::NodeOut>{pairs, two}).Attr("N", 2).Attr("axis", 0);
   return maker.Add(builder);
@@ -96,13 +98,13 @@ absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType
 
 // Adds the first `count` numbers of `pairs`, reshaped to draw.shape.
 absl::StatusOr<Node*> AddUnpaired(const NodeMaker& maker, Node* pairs, Node* count, const Draw& draw, DataType type) {
-  TF_ASSIGN_OR_RETURN(Node * all, maker.Constant("all", Vector(type, -1)));
-  TF_ASSIGN_OR_RETURN(Node * flat, maker.Binary("flat", "Reshape", pairs, all));
-  TF_ASSIGN_OR_RETURN(Node * zero, maker.Constant("begin", Vector(type, 0)));
-  TF_ASSIGN_OR_RETURN(Node * vector, maker.Constant("vector", Vector(type, 1)));
-  TF_ASSIGN_OR_RETURN(Node * size, maker.Binary("size", "Reshape", count, vector));
+  HPU_ASSIGN_OR_RETURN(Node * all, maker.Constant("all", Vector(type, -1)));
+  HPU_ASSIGN_OR_RETURN(Node * flat, maker.Binary("flat", "Reshape", pairs, all));
+  HPU_ASSIGN_OR_RETURN(Node * zero, maker.Constant("begin", Vector(type, 0)));
+  HPU_ASSIGN_OR_RETURN(Node * vector, maker.Constant("vector", Vector(type, 1)));
+  HPU_ASSIGN_OR_RETURN(Node * size, maker.Binary("size", "Reshape", count, vector));
   tensorflow::NodeBuilder slice = maker.New("first", "Slice");
-  TF_ASSIGN_OR_RETURN(Node * first, maker.Add(slice.Input(flat).Input(zero).Input(size)));
+  HPU_ASSIGN_OR_RETURN(Node * first, maker.Add(slice.Input(flat).Input(zero).Input(size)));
   tensorflow::NodeBuilder shaped = maker.New("shaped", "Reshape");
   return maker.Add(shaped.Input(first).Input(draw.shape));
 }
@@ -116,23 +118,23 @@ absl::StatusOr<Node*> AddUnary(const NodeMaker& maker, const std::string& suffix
 absl::StatusOr<Node*> AddBoxMuller(const NodeMaker& maker, Node* words) {
   constexpr double kSmallest = 1.0e-7;
   const Format format = *FormatOf(tensorflow::DT_FLOAT);
-  TF_ASSIGN_OR_RETURN(Node * fractions, AddFraction(maker, format, words));
+  HPU_ASSIGN_OR_RETURN(Node * fractions, AddFraction(maker, format, words));
   tensorflow::NodeBuilder builder = maker.New("two", "Unpack");
-  TF_ASSIGN_OR_RETURN(Node * two, maker.Add(builder.Input(fractions).Attr("num", 2).Attr("axis", 1)));
-  TF_ASSIGN_OR_RETURN(Node * smallest, maker.Constant("smallest", Scalar(tensorflow::DT_FLOAT, kSmallest)));
+  HPU_ASSIGN_OR_RETURN(Node * two, maker.Add(builder.Input(fractions).Attr("num", 2).Attr("axis", 1)));
+  HPU_ASSIGN_OR_RETURN(Node * smallest, maker.Constant("smallest", Scalar(tensorflow::DT_FLOAT, kSmallest)));
   tensorflow::NodeBuilder maximum = maker.New("u1", "Maximum");
-  TF_ASSIGN_OR_RETURN(Node * u1, maker.Add(maximum.Input(two, 0).Input(smallest)));
-  TF_ASSIGN_OR_RETURN(Node * turn, maker.Constant("turn", Scalar(tensorflow::DT_FLOAT, 2 * M_PI)));
+  HPU_ASSIGN_OR_RETURN(Node * u1, maker.Add(maximum.Input(two, 0).Input(smallest)));
+  HPU_ASSIGN_OR_RETURN(Node * turn, maker.Constant("turn", Scalar(tensorflow::DT_FLOAT, 2 * M_PI)));
   tensorflow::NodeBuilder angle_builder = maker.New("angle", "Mul");
-  TF_ASSIGN_OR_RETURN(Node * angle, maker.Add(angle_builder.Input(two, 1).Input(turn)));
-  TF_ASSIGN_OR_RETURN(Node * minus_two, maker.Constant("minus_two", Scalar(tensorflow::DT_FLOAT, -2)));
-  TF_ASSIGN_OR_RETURN(Node * radius, AddUnary(maker, "log", "Log", u1));
-  TF_ASSIGN_OR_RETURN(radius, maker.Binary("square", "Mul", radius, minus_two));
-  TF_ASSIGN_OR_RETURN(radius, AddUnary(maker, "radius", "Sqrt", radius));
-  TF_ASSIGN_OR_RETURN(Node * sine, AddUnary(maker, "sine", "Sin", angle));
-  TF_ASSIGN_OR_RETURN(Node * cosine, AddUnary(maker, "cosine", "Cos", angle));
-  TF_ASSIGN_OR_RETURN(Node * x, maker.Binary("x", "Mul", sine, radius));
-  TF_ASSIGN_OR_RETURN(Node * y, maker.Binary("y", "Mul", cosine, radius));
+  HPU_ASSIGN_OR_RETURN(Node * angle, maker.Add(angle_builder.Input(two, 1).Input(turn)));
+  HPU_ASSIGN_OR_RETURN(Node * minus_two, maker.Constant("minus_two", Scalar(tensorflow::DT_FLOAT, -2)));
+  HPU_ASSIGN_OR_RETURN(Node * radius, AddUnary(maker, "log", "Log", u1));
+  HPU_ASSIGN_OR_RETURN(radius, maker.Binary("square", "Mul", radius, minus_two));
+  HPU_ASSIGN_OR_RETURN(radius, AddUnary(maker, "radius", "Sqrt", radius));
+  HPU_ASSIGN_OR_RETURN(Node * sine, AddUnary(maker, "sine", "Sin", angle));
+  HPU_ASSIGN_OR_RETURN(Node * cosine, AddUnary(maker, "cosine", "Cos", angle));
+  HPU_ASSIGN_OR_RETURN(Node * x, maker.Binary("x", "Mul", sine, radius));
+  HPU_ASSIGN_OR_RETURN(Node * y, maker.Binary("y", "Mul", cosine, radius));
   tensorflow::NodeBuilder pack = maker.New("pairs_of_numbers", "Pack");
   pack.Input(std::vector<tensorflow::NodeBuilder::NodeOut>{x, y}).Attr("N", 2).Attr("axis", 1);
   return maker.Add(pack);
@@ -143,19 +145,19 @@ absl::StatusOr<Node*> AddBoxMuller(const NodeMaker& maker, Node* words) {
 bool CanConvertBits(DataType dtype) { return FormatOf(dtype).has_value(); }
 
 absl::StatusOr<Node*> AddUniform(const NodeMaker& maker, const Draw& draw) {
-  TF_ASSIGN_OR_RETURN(Node * bits, AddBits(maker, draw, draw.shape));
+  HPU_ASSIGN_OR_RETURN(Node * bits, AddBits(maker, draw, draw.shape));
   return AddFraction(maker, *FormatOf(draw.dtype), bits);
 }
 
 absl::StatusOr<Node*> AddNormal(const NodeMaker& maker, const Draw& draw) {
   const DataType size_type = draw.shape.node->output_type(draw.shape.index);
-  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{0})));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{0})));
   tensorflow::NodeBuilder product = maker.New("count", "Prod");
-  TF_ASSIGN_OR_RETURN(Node * count, maker.Add(product.Input(draw.shape).Input(axis)));
-  TF_ASSIGN_OR_RETURN(Node * pair_shape, AddPairShape(maker, count, size_type));
-  TF_ASSIGN_OR_RETURN(Node * bits, AddBits(maker, draw, pair_shape));
-  TF_ASSIGN_OR_RETURN(Node * pairs, AddBoxMuller(maker, bits));
-  TF_ASSIGN_OR_RETURN(Node * numbers, AddUnpaired(maker, pairs, count, draw, size_type));
+  HPU_ASSIGN_OR_RETURN(Node * count, maker.Add(product.Input(draw.shape).Input(axis)));
+  HPU_ASSIGN_OR_RETURN(Node * pair_shape, AddPairShape(maker, count, size_type));
+  HPU_ASSIGN_OR_RETURN(Node * bits, AddBits(maker, draw, pair_shape));
+  HPU_ASSIGN_OR_RETURN(Node * pairs, AddBoxMuller(maker, bits));
+  HPU_ASSIGN_OR_RETURN(Node * numbers, AddUnpaired(maker, pairs, count, draw, size_type));
   if (draw.dtype == tensorflow::DT_FLOAT) return numbers;
   return maker.Cast("cast", numbers, draw.dtype);
 }

@@ -6,10 +6,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/parse.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/lib/io/path.h"
 #include "tensorflow/core/platform/env.h"
-#include "tensorflow/core/platform/errors.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
@@ -46,7 +46,7 @@ void WarnOnce(const std::string& key, const std::string& message) {
 
 tensorflow::Status WriteText(const std::string& path, const std::string& text) {
   tensorflow::Env* env = tensorflow::Env::Default();
-  TF_RETURN_IF_ERROR(env->RecursivelyCreateDir(std::string(tensorflow::io::Dirname(path))));
+  HPU_RETURN_IF_ERROR(env->RecursivelyCreateDir(std::string(tensorflow::io::Dirname(path))));
   return tensorflow::WriteStringToFile(env, path, text);
 }
 

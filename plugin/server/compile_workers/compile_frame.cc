@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::serve {
 namespace {
@@ -113,7 +114,7 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
     return absl::DataLossError(absl::StrCat("invalid message between the device server and a compile worker: magic ",
                                             header.magic, ", kind ", header.kind, ", name of ", header.name_bytes,
-                                            " bytes, body of ", header.body_bytes, " bytes; report a bug"));
+                                            " bytes, body of ", header.body_bytes, " bytes; " HPU_REPORT_BUG));
   }
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/log/log.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::serve {
 namespace {
@@ -43,7 +44,7 @@ absl::StatusOr<CompileFrame> SendRequest(const CompileProcess& worker, const Com
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), check));
   if (receipt.kind != Kind::kBegun)
     return absl::DataLossError(
-        "invalid answer from the compile worker: expected a confirmation of the request; report a bug");
+        "invalid answer from the compile worker: expected a confirmation of the request; " HPU_REPORT_BUG);
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), check);
 }
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
   if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
     return absl::Status(answer.code, answer.body);
   }
-  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error; report a bug");
+  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error; " HPU_REPORT_BUG);
 }
 
 }  // namespace

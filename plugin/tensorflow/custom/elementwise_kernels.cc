@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "plugin/include/habanalabs/hpu_hlo_kernel.h"
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/lib/math.h"
 
@@ -35,7 +34,7 @@ absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, 
   }
   Operands operands;
   for (const XlaOp& input : call.inputs) {
-    TF_ASSIGN_OR_RETURN(const XlaOp operand, tensorflow::BroadcastTo(input, call.output_infos[0].shape.dim_sizes()));
+    HPU_ASSIGN_OR_RETURN(const XlaOp operand, tensorflow::BroadcastTo(input, call.output_infos[0].shape.dim_sizes()));
     operands.push_back(operand);
   }
   return Operands{formula(operands)};

@@ -6,10 +6,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/program/user_kernels/user_kernels.h"
 #include "tensorflow/compiler/tf2xla/shape_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/shape_util.h"
 
 namespace hpu {
@@ -45,14 +45,14 @@ Table& Kernels() {
 absl::StatusOr<std::vector<xla::Shape>> ShapesOf(const std::vector<habana::TensorInfo>& infos) {
   std::vector<xla::Shape> shapes(infos.size());
   for (size_t i = 0; i < infos.size(); ++i) {
-    TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(infos[i].dtype, infos[i].shape, &shapes[i]));
+    HPU_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(infos[i].dtype, infos[i].shape, &shapes[i]));
   }
   return shapes;
 }
 
 // Adds a custom call; the backend looks up the user kernel by its guid.
 Results CallUserKernel(const std::string& guid, const HloKernelCall& call) {
-  TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
+  HPU_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   const std::string text = UserKernelCallText(guid, call.params);
   if (shapes.size() == 1) {
     return std::vector<xla::XlaOp>{xla::CustomCall(call.builder, kUserKernelTarget, call.inputs, shapes.front(), text)};
@@ -65,13 +65,13 @@ Results CallUserKernel(const std::string& guid, const HloKernelCall& call) {
 }
 
 absl::Status CheckResults(const HloKernelCall& call, const std::vector<xla::XlaOp>& results) {
-  TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
+  HPU_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   if (results.size() != shapes.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected one result for each output of DefineNode (", shapes.size(), "), got ", results.size()));
   }
   for (size_t i = 0; i < shapes.size(); ++i) {
-    TF_ASSIGN_OR_RETURN(const xla::Shape shape, call.builder->GetShape(results[i]));
+    HPU_ASSIGN_OR_RETURN(const xla::Shape shape, call.builder->GetShape(results[i]));
     if (xla::ShapeUtil::Compatible(shape, shapes[i])) continue;
     return absl::InvalidArgumentError(absl::StrCat("result ", i, " has shape ", xla::ShapeUtil::HumanString(shape),
                                                    ", but DefineOutputInfo declared ",
@@ -83,13 +83,13 @@ absl::Status CheckResults(const HloKernelCall& call, const std::vector<xla::XlaO
 Results Build(const std::string& guid, const HloKernelCall& call) {
   HloKernel kernel = Kernels().Find(guid);
   if (!kernel) {
-    TF_RETURN_IF_ERROR(LoadKernelLibraries());
+    HPU_RETURN_IF_ERROR(LoadKernelLibraries());
     kernel = Kernels().Find(guid);
   }
   if (!kernel) return CallUserKernel(guid, call);
-  TF_ASSIGN_OR_RETURN(std::vector<xla::XlaOp> results, kernel(call));
-  TF_RETURN_IF_ERROR(call.builder->first_error());
-  TF_RETURN_IF_ERROR(CheckResults(call, results));
+  HPU_ASSIGN_OR_RETURN(std::vector<xla::XlaOp> results, kernel(call));
+  HPU_RETURN_IF_ERROR(call.builder->first_error());
+  HPU_RETURN_IF_ERROR(CheckResults(call, results));
   return results;
 }
 
@@ -98,7 +98,7 @@ Results Build(const std::string& guid, const HloKernelCall& call) {
 Results BuildKernel(const std::string& guid, const HloKernelCall& call) {
   Results results = Build(guid, call);
   if (results.ok()) return results;
-  return absl::Status(results.status().code(), absl::StrCat("kernel '", guid, "': ", results.status().message()));
+  return Reworded(results.status(), absl::StrCat("kernel '", guid, "': ", results.status().message()));
 }
 
 }  // namespace hpu

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/tensorflow/custom/kernel_state.h"
 #include "tensorflow/core/platform/logging.h"
 
@@ -13,7 +14,7 @@ std::string HpuKernelContext::State::Prefix() const {
 }
 
 absl::Status HpuKernelContext::State::Finish() const {
-  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(Prefix(), status.message()));
+  if (!status.ok()) return hpu::Reworded(status, absl::StrCat(Prefix(), status.message()));
   if (!node.has_value()) {
     return absl::FailedPreconditionError(
         absl::StrCat(Prefix(), "the functor returned without calling DefineNode; call DefineNode once"));

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "plugin/base/containment/contained_call.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/include/habanalabs/hpu_kernel.h"
 #include "plugin/tensorflow/custom/hlo_kernels.h"
@@ -16,8 +18,6 @@
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/node_properties.h"
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -38,13 +38,13 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
  private:
   absl::Status FindFunctor(tensorflow::OpKernelConstruction* construction) {
     std::shared_ptr<const tensorflow::NodeProperties> properties;
-    TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
-                                                                     tensorflow::OpRegistry::Global(), &properties));
+    HPU_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
+                                                                      tensorflow::OpRegistry::Global(), &properties));
     tensorflow::OpKernel* kernel = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(kDeviceType), construction->device(),
-                                                  construction->device()->GetAllocator({}),
-                                                  construction->function_library(), construction->resource_manager(),
-                                                  properties, construction->graph_def_version(), &kernel));
+    HPU_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(kDeviceType), construction->device(),
+                                                   construction->device()->GetAllocator({}),
+                                                   construction->function_library(), construction->resource_manager(),
+                                                   properties, construction->graph_def_version(), &kernel));
     kernel_.reset(kernel);
     functor_ = dynamic_cast<const habana::HpuKernelBase*>(kernel);
     return functor_ != nullptr
@@ -58,16 +58,16 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     habana::HpuKernelContext::State state;
     state.definition = &def();
     for (int i = 0; i < context->num_inputs(); ++i) {
-      TF_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
+      HPU_ASSIGN_OR_RETURN(const xla::Shape shape, context->InputXlaShape(i));
       tensorflow::TensorShape sizes;
-      TF_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(shape, &sizes));
+      HPU_RETURN_IF_ERROR(tensorflow::XLAShapeToTensorShape(shape, &sizes));
       state.inputs.push_back({context->input_type(i), sizes});
     }
     state.output_types.assign(output_types().begin(), output_types().end());
     state.outputs.resize(state.output_types.size());
     habana::HpuKernelContext functor_context(&state);
     functor_->Define(&functor_context);
-    TF_RETURN_IF_ERROR(state.Finish());
+    HPU_RETURN_IF_ERROR(state.Finish());
     habana::HloKernelCall call;
     call.builder = context->builder();
     call.params = state.node->params;
@@ -78,7 +78,7 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     for (const int output : state.node->outputs) call.output_infos.push_back(*state.outputs[output]);
     absl::StatusOr<std::vector<xla::XlaOp>> results = BuildKernel(state.node->guid, call);
     if (!results.ok()) {
-      return absl::Status(results.status().code(), state.Prefix() + std::string(results.status().message()));
+      return Reworded(results.status(), state.Prefix() + std::string(results.status().message()));
     }
     for (size_t i = 0; i < results->size(); ++i) context->SetOutput(state.node->outputs[i], (*results)[i]);
     return absl::OkStatus();

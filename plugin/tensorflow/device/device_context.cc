@@ -9,7 +9,6 @@
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "tensorflow/core/framework/device.h"
-#include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
 
 namespace hpu {

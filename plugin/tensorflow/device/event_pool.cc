@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu {
 
@@ -23,18 +22,18 @@ absl::StatusOr<EventPool::Lease> EventPool::Acquire() {
       return lease;
     }
   }
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Event> event, device_->CreateEvent());
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Event> event, device_->CreateEvent());
   return Lease(event.release(), Return(this));
 }
 
 absl::StatusOr<EventPool::Lease> EventPool::Record(hal::Stream& stream) {
-  TF_ASSIGN_OR_RETURN(Lease event, Acquire());
-  TF_RETURN_IF_ERROR(stream.Record(*event));
+  HPU_ASSIGN_OR_RETURN(Lease event, Acquire());
+  HPU_RETURN_IF_ERROR(stream.Record(*event));
   return event;
 }
 
 absl::Status EventPool::Order(hal::Stream& earlier, hal::Stream& later) {
-  TF_ASSIGN_OR_RETURN(Lease event, Record(earlier));
+  HPU_ASSIGN_OR_RETURN(Lease event, Record(earlier));
   return later.Wait(*event);
 }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu {
 namespace {
@@ -50,7 +49,7 @@ absl::Status FreedMemory::WaitForUsers(hal::DeviceAddress address, uint64_t byte
   // Ends the period before recording its event. A thread that reads the old period in Free() has then queued all users
   // of the memory before the event.
   const uint32_t ended = period_.fetch_add(1, std::memory_order_seq_cst);
-  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
+  HPU_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
   ends_.push_back({ended, std::move(end)});  // so that the search below finds this period
   // Other threads may already have freed memory on the same page in a later period.
   const uint32_t freed = std::min(LastFree(address, bytes), ended);

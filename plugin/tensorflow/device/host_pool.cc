@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/tensorflow/device/arena.h"
 #include "tsl/platform/logging.h"
 #include "tsl/platform/mem.h"
@@ -43,8 +44,8 @@ absl::StatusOr<std::unique_ptr<HostPool>> HostPool::Create(hal::Device& device) 
                    << ". Set TF_CPU_ALLOCATOR_SIZE_G to the size of the pool in GiB.";
     }
     if (bytes / 2 < kSmallestPool) {
-      return absl::Status(buffer.status().code(), absl::StrCat("cannot allocate a host pool of ", bytes, " bytes: ",
-                                                               buffer.status().message(), "; free host memory"));
+      return Reworded(buffer.status(), absl::StrCat("cannot allocate a host pool of ", bytes,
+                                                    " bytes: ", buffer.status().message(), "; free host memory"));
     }
   }
 }

@@ -1,8 +1,8 @@
 #include "plugin/tensorflow/device/host_results.h"
 
 #include "plugin/base/round_up.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/host_pool.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -17,7 +17,7 @@ bool SupportsHostResult(ProcessDevice& device, const void* data, uint64_t bytes)
 }
 
 absl::Status WaitForHostResults(ProcessDevice& device) {
-  TF_ASSIGN_OR_RETURN(EventPool::Lease end, device.events().Record(device.compute()));
+  HPU_ASSIGN_OR_RETURN(EventPool::Lease end, device.events().Record(device.compute()));
   absl::Status status = end->Synchronize();
   if (!status.ok()) device.Synchronize().IgnoreError();  // clears the error for later work
   return status;

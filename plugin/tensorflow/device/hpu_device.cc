@@ -2,13 +2,15 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/base/proto_text.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/device_copies.h"
 #include "plugin/tensorflow/device/device_context.h"
 #include "plugin/tensorflow/device/fork_guard.h"
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
 
 namespace hpu {
@@ -55,9 +57,9 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   AllocatorAttributes host;
   host.set_on_host(true);
   if (!parsed.FromProto(GetAllocator(host), proto)) {
-    return tensorflow::errors::InvalidArgument("Cannot parse the TensorProto of a tensor on ", name(), ": dtype ",
-                                               tensorflow::DataTypeString(proto.dtype()), ", shape ",
-                                               ProtoText(proto.tensor_shape()), "; recreate the constant");
+    return absl::InvalidArgumentError(absl::StrCat("Cannot parse the TensorProto of a tensor on ", name(), ": dtype ",
+                                                   tensorflow::DataTypeString(proto.dtype()), ", shape ",
+                                                   ProtoText(proto.tensor_shape()), "; recreate the constant"));
   }
   const bool plain = tensorflow::DataTypeCanUseMemcpy(parsed.dtype());
   if (attributes.on_host() || (!plain && parsed.dtype() != tensorflow::DT_VARIANT)) {
@@ -66,7 +68,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   }
   // A variant stays in host memory. The tensors in the variant are copied to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
-  TF_RETURN_IF_ERROR(CopyBetweenMemories(this, context_, host, attributes, parsed, &copy));
+  HPU_RETURN_IF_ERROR(CopyBetweenMemories(this, context_, host, attributes, parsed, &copy));
   *tensor = std::move(copy);
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/hal/backend.h"
 #include "plugin/tensorflow/device/arena.h"
 #include "plugin/tensorflow/device/device_arena.h"
@@ -18,9 +19,7 @@
 #include "plugin/tensorflow/device/hpu_allocator.h"
 #include "plugin/tensorflow/device/traced_stream.h"
 #include "tsl/platform/env.h"
-#include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
-#include "tsl/platform/statusor.h"
 #include "tsl/platform/threadpool.h"
 
 namespace hpu {
@@ -68,7 +67,7 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Get() {
   static auto* mutex = new std::mutex;
   std::lock_guard<std::mutex> lock(*mutex);
   if (ProcessDevice* device = acquired.load(std::memory_order_acquire)) return device;
-  TF_ASSIGN_OR_RETURN(ProcessDevice * device, Acquire());
+  HPU_ASSIGN_OR_RETURN(ProcessDevice * device, Acquire());
   WatchForks();
   acquired.store(device, std::memory_order_release);
   device->workspace().Reserve();  // the workspace's allocator calls Get()
@@ -76,8 +75,8 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Get() {
 }
 
 absl::Status ProcessDevice::CheckSettings() {
-  TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
-  TF_ASSIGN_OR_RETURN(const hal::AcquireOptions options, OptionsFromFlags());
+  HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
+  HPU_ASSIGN_OR_RETURN(const hal::AcquireOptions options, OptionsFromFlags());
   return backend->CheckOptions(options);
 }
 
@@ -87,13 +86,13 @@ ProcessDevice* ProcessDevice::GetIfAcquired() {
 
 absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
   log::ReadSettings();
-  TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
-  TF_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
+  HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
+  HPU_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
   // The deleter releases the module if Initialize fails.
   std::unique_ptr<ProcessDevice, void (*)(ProcessDevice*)> device(new ProcessDevice,
                                                                   [](ProcessDevice* failed) { delete failed; });
-  TF_RETURN_IF_ERROR(device->Initialize(std::move(hal)));
+  HPU_RETURN_IF_ERROR(device->Initialize(std::move(hal)));
   const hal::DeviceInfo& info = device->device_->info();
   VLOG(1) << "Acquired " << info.description << ": " << info.memory_bytes << " bytes of device memory, "
           << device->host_pool_->size() << " bytes of host pool";
@@ -109,21 +108,21 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   if (traits_.host_results != nullptr) traits_.host_results->EnableHostResults();
   // Allocates all free device memory for the arena, which holds all tensors and workspaces.
   const uint64_t bytes = device_->memory_info().free_bytes;
-  TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
+  HPU_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
   auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
                                                       tensorflow::AllocatorMemoryType::kDevice),
                                              memory_->address(), bytes, traits_.freed_ranges);
   PendingCopies* const copies = &arena->copies();
   arena_ = std::move(arena);
-  TF_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));
+  HPU_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));
   const auto make_stream = [&](hal::StreamKind kind, std::unique_ptr<hal::Stream>* stream) -> absl::Status {
-    TF_ASSIGN_OR_RETURN(*stream, device_->CreateStream(kind));
+    HPU_ASSIGN_OR_RETURN(*stream, device_->CreateStream(kind));
     *stream = WaitForCopies(TraceStream(std::move(*stream)), copies);
     return absl::OkStatus();
   };
-  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kCompute, &compute_));
-  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kHostToDevice, &host_to_device_));
-  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kDeviceToHost, &device_to_host_));
+  HPU_RETURN_IF_ERROR(make_stream(hal::StreamKind::kCompute, &compute_));
+  HPU_RETURN_IF_ERROR(make_stream(hal::StreamKind::kHostToDevice, &host_to_device_));
+  HPU_RETURN_IF_ERROR(make_stream(hal::StreamKind::kDeviceToHost, &device_to_host_));
   events_ = std::make_unique<EventPool>(device_.get());
   workspace_ = WorkspaceFromFlags(allocator(), bytes);
   completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",

@@ -2,11 +2,10 @@
 #include <cstring>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/device_arena.h"
 #include "plugin/tensorflow/device/host_pool.h"
 #include "plugin/tensorflow/device/process_device.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "tsl/platform/threadpool.h"
 
 namespace hpu {
@@ -46,11 +45,11 @@ absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void*
   hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();
   auto& arena = static_cast<DeviceArena&>(device.arena());
   if (stream != &device.compute()) {
-    TF_RETURN_IF_ERROR(arena.freed().WaitForUsers(destination, bytes, device.compute(), *stream, device.events()));
+    HPU_RETURN_IF_ERROR(arena.freed().WaitForUsers(destination, bytes, device.compute(), *stream, device.events()));
   }
-  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  HPU_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
   if (stream != &device.compute()) {
-    TF_RETURN_IF_ERROR(arena.copies().Add(destination, bytes, *stream, device.events()));
+    HPU_RETURN_IF_ERROR(arena.copies().Add(destination, bytes, *stream, device.events()));
   }
   return stream;
 }
@@ -59,7 +58,7 @@ absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void*
 
 absl::StatusOr<hal::Stream*> ProcessDevice::StreamAfterCompute(hal::Stream& preferred, uint64_t bytes) {
   if (bytes <= kInlineBytes) return compute_.get();
-  TF_RETURN_IF_ERROR(events_->Order(*compute_, preferred));
+  HPU_RETURN_IF_ERROR(events_->Order(*compute_, preferred));
   return &preferred;
 }
 
@@ -72,15 +71,15 @@ bool ProcessDevice::IsBetterBounced(uint64_t bytes) {
 
 absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source, hal::DeviceAddress destination,
                                                               uint64_t bytes) {
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*host_to_device_, bytes));
-  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
-  if (stream != compute_.get()) TF_RETURN_IF_ERROR(events_->Order(*stream, *compute_));
+  HPU_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*host_to_device_, bytes));
+  HPU_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  if (stream != compute_.get()) HPU_RETURN_IF_ERROR(events_->Order(*stream, *compute_));
   return stream;
 }
 
 absl::Status ProcessDevice::CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination,
                                                    uint64_t bytes) {
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(bounce.get(), destination, bytes));
+  HPU_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(bounce.get(), destination, bytes));
   if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read `bounce`
   // The stream passes an error on to the work that uses the destination.
   return KeepUntilEnd(std::move(bounce), *stream, *events_);
@@ -96,11 +95,11 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
   }
   std::unique_ptr<hal::HostBuffer> mapping;
   if (!host_pool_->Contains(source, bytes)) {
-    TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
+    HPU_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
   }
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
+  HPU_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
   if (traits_.copies_are_staged) return absl::OkStatus();  // `source` was read; errors: see CopyToDeviceFromBounce
-  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  HPU_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
   return Cleared(end->Synchronize());
 }
 
@@ -146,10 +145,10 @@ void ProcessDevice::CopyToHost(hal::DeviceAddress source, void* destination, uin
 
 absl::Status ProcessDevice::CopyToHostSync(hal::DeviceAddress source, void* destination, uint64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const HostTarget target, MakeHostTarget(destination, bytes));
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToHost(source, target, bytes));
-  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
-  TF_RETURN_IF_ERROR(Cleared(end->Synchronize()));
+  HPU_ASSIGN_OR_RETURN(const HostTarget target, MakeHostTarget(destination, bytes));
+  HPU_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToHost(source, target, bytes));
+  HPU_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  HPU_RETURN_IF_ERROR(Cleared(end->Synchronize()));
   if (target.bounce != nullptr) std::memcpy(destination, target.bounce.get(), bytes);
   return absl::OkStatus();
 }
@@ -165,14 +164,14 @@ absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* de
       return target;
     }
   }
-  TF_ASSIGN_OR_RETURN(target.mapping, device_->MapHost(destination, bytes));
+  HPU_ASSIGN_OR_RETURN(target.mapping, device_->MapHost(destination, bytes));
   return target;
 }
 
 absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target,
                                                             uint64_t bytes) {
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*device_to_host_, bytes));
-  TF_RETURN_IF_ERROR(stream->CopyToHost(source, target.data, bytes));
+  HPU_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*device_to_host_, bytes));
+  HPU_RETURN_IF_ERROR(stream->CopyToHost(source, target.data, bytes));
   return stream;
 }
 

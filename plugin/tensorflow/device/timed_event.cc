@@ -5,8 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu {
 
@@ -28,8 +27,8 @@ class TimedEvent::Timestamp {
 };
 
 absl::StatusOr<std::unique_ptr<TimedEvent>> TimedEvent::Create(bool timing) {
-  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Event> event, device->hal().CreateEvent());
+  HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Event> event, device->hal().CreateEvent());
   return std::unique_ptr<TimedEvent>(new TimedEvent(*device, std::move(event), timing));
 }
 
@@ -50,7 +49,7 @@ absl::Status TimedEvent::Record(hal::StreamKind stream) {
   if (timing_) {
     auto timestamp = std::make_shared<Timestamp>();
     // Callbacks run even after failed work, so waiters never block forever.
-    TF_RETURN_IF_ERROR(StreamOf(stream).AddCallback([timestamp](const absl::Status&) { timestamp->Set(); }));
+    HPU_RETURN_IF_ERROR(StreamOf(stream).AddCallback([timestamp](const absl::Status&) { timestamp->Set(); }));
     timestamp_ = std::move(timestamp);
   }
   return StreamOf(stream).Record(*event_);
@@ -72,13 +71,13 @@ absl::StatusOr<absl::Time> TimedEvent::ReachedAt(absl::string_view which) const 
     return absl::FailedPreconditionError(
         absl::StrCat("the ", which, " event has not been recorded: call record() first"));
   }
-  TF_RETURN_IF_ERROR(Synchronize());
+  HPU_RETURN_IF_ERROR(Synchronize());
   return timestamp->Get();
 }
 
 absl::StatusOr<absl::Duration> TimedEvent::ElapsedUntil(const TimedEvent& end) const {
-  TF_ASSIGN_OR_RETURN(const absl::Time begin_time, ReachedAt("start"));
-  TF_ASSIGN_OR_RETURN(const absl::Time end_time, end.ReachedAt("end"));
+  HPU_ASSIGN_OR_RETURN(const absl::Time begin_time, ReachedAt("start"));
+  HPU_ASSIGN_OR_RETURN(const absl::Time end_time, end.ReachedAt("end"));
   return end_time - begin_time;
 }
 

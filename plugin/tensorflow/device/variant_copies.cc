@@ -2,6 +2,7 @@
 // copy every tensor of a variant, and its runtime refuses to copy strings.
 #include <string>
 
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/allocator.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -35,7 +36,7 @@ absl::Status CopyElement(Direction direction, const Tensor& from, Tensor* to, co
   if (from.dtype() == tensorflow::DT_VARIANT) {
     *to = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, from.shape());
     for (int64_t i = 0; i < from.NumElements(); ++i) {
-      TF_RETURN_IF_ERROR(
+      HPU_RETURN_IF_ERROR(
           tensorflow::VariantDeviceCopy(direction, from.flat<Variant>()(i), &to->flat<Variant>()(i), copy));
     }
     return absl::OkStatus();

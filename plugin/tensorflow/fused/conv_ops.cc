@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
@@ -11,8 +12,8 @@ namespace {
 
 tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c, int sizes) {
   tensorflow::shape_inference::ShapeHandle shape;
-  TF_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(sizes, &shape));
-  TF_RETURN_IF_ERROR(c->WithRank(shape, 4, &shape));
+  HPU_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(sizes, &shape));
+  HPU_RETURN_IF_ERROR(c->WithRank(shape, 4, &shape));
   c->set_output(0, shape);
   return tensorflow::OkStatus();
 }
@@ -21,22 +22,22 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
 tensorflow::Status ConvolutionShape(tensorflow::shape_inference::InferenceContext* c) {
   std::vector<int64_t> paddings, strides, dilations;
   std::string format;
-  TF_RETURN_IF_ERROR(c->GetAttr("paddings", &paddings));
-  TF_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
-  TF_RETURN_IF_ERROR(c->GetAttr("dilations", &dilations));
-  TF_RETURN_IF_ERROR(c->GetAttr("data_format", &format));
+  HPU_RETURN_IF_ERROR(c->GetAttr("paddings", &paddings));
+  HPU_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
+  HPU_RETURN_IF_ERROR(c->GetAttr("dilations", &dilations));
+  HPU_RETURN_IF_ERROR(c->GetAttr("data_format", &format));
   c->set_output(0, c->UnknownShapeOfRank(4));
   if (paddings.size() != 8 || strides.size() != 4 || dilations.size() != 4) return tensorflow::OkStatus();
   tensorflow::shape_inference::ShapeHandle input, filter;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &input));
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &input));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
   const int channels = format == "NHWC" ? 3 : 1, first = format == "NHWC" ? 1 : 2;
   std::vector<tensorflow::shape_inference::DimensionHandle> sizes(4);
   sizes[0] = c->Dim(input, 0);
   sizes[channels] = c->Dim(filter, 3);
   for (int i = 0; i < 2; ++i) {
     const int at = first + i;
-    TF_RETURN_IF_ERROR(tensorflow::shape_inference::GetWindowedOutputSizeFromDimsV2(
+    HPU_RETURN_IF_ERROR(tensorflow::shape_inference::GetWindowedOutputSizeFromDimsV2(
         c, c->Dim(input, at), c->Dim(filter, i), dilations[at], strides[at], tensorflow::Padding::EXPLICIT,
         paddings[2 * at], paddings[2 * at + 1], &sizes[at]));
   }

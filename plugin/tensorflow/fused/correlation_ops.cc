@@ -4,6 +4,7 @@
 // This file derives the ops' meaning from these names and from the inputs of the gradient: planes of a surround image
 // are sampled bilinearly at a grid, and correlated with the centre image.
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/fused/bilinear_text.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
@@ -18,11 +19,11 @@ using tensorflow::shape_inference::ShapeHandle;
 
 tensorflow::Status CorrelationShape(InferenceContext* c) {
   ShapeHandle image;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
-  TF_RETURN_IF_ERROR(c->Merge(image, c->input(1), &image));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
+  HPU_RETURN_IF_ERROR(c->Merge(image, c->input(1), &image));
   ShapeHandle planes;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(2), 2, &planes));
-  for (const int i : {3, 4}) TF_RETURN_IF_ERROR(c->Merge(planes, c->input(i), &planes));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(2), 2, &planes));
+  for (const int i : {3, 4}) HPU_RETURN_IF_ERROR(c->Merge(planes, c->input(i), &planes));
   const auto dim = [&](int i) { return c->Dim(image, i); };
   const DimensionHandle count = c->Dim(planes, 1);
   c->set_output(0, c->MakeShape({dim(0), dim(1), dim(2), count}));

@@ -8,13 +8,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/proto_text.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<const OpDef::ArgDef*>> InputsOf(const std::string& fu
   }
   if (inputs.size() != count) {
     return absl::InternalError(absl::StrCat(fused_op, ": ", op.name(), " in the decomposition: expected ",
-                                            op.input_arg_size(), " inputs, got ", count, "; report a bug"));
+                                            op.input_arg_size(), " inputs, got ", count, "; " HPU_REPORT_BUG));
   }
   return inputs;
 }
@@ -149,7 +149,7 @@ absl::StatusOr<AttrValue> Builder::AttrOf(const std::string& name) const {
   const auto found = node_.attr().find(name);
   if (found == node_.attr().end()) {
     return absl::InternalError(absl::StrCat(node_.op(), ": the decomposition uses the attribute ", name,
-                                            ", which the node lacks; report a bug"));
+                                            ", which the node lacks; " HPU_REPORT_BUG));
   }
   return found->second;
 }
@@ -169,7 +169,7 @@ absl::StatusOr<AttrValue> Builder::Attr(const OpDef::AttrDef& attr, const std::s
     value.set_s(text);
   } else {
     return absl::InternalError(absl::StrCat(node_.op(), ": invalid value ", text, " of attribute ", attr.name(),
-                                            ": expected type ", attr.type(), "; report a bug"));
+                                            ": expected type ", attr.type(), "; " HPU_REPORT_BUG));
   }
   return value;
 }
@@ -180,17 +180,17 @@ absl::StatusOr<DataType> Builder::TypeOf(const OpDef& op, const OpDef::ArgDef& a
   if (const auto found = attrs.find(arg.type_attr()); found != attrs.end()) return found->second.type();
   const OpDef::AttrDef* declared = tensorflow::FindAttr(arg.type_attr(), op);
   if (declared != nullptr && declared->has_default_value()) return declared->default_value().type();
-  TF_ASSIGN_OR_RETURN(const AttrValue type, AttrOf("T"));
+  HPU_ASSIGN_OR_RETURN(const AttrValue type, AttrOf("T"));
   return type.type();
 }
 
 absl::StatusOr<Value> Builder::AddStep(tensorflow::NodeDefBuilder& builder, const OpDef& op,
                                        std::vector<Value> inputs) {
   NodeDef definition;
-  TF_RETURN_IF_ERROR(builder.Finalize(&definition));
+  HPU_RETURN_IF_ERROR(builder.Finalize(&definition));
   Decomposition::Step step;
   step.inputs = std::move(inputs);
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(definition, tensorflow::OpRegistry::Global(), &step.properties));
   decomposition_.steps.push_back(std::move(step));
   return Value{static_cast<int>(decomposition_.steps.size()) - 1, 0,
@@ -200,13 +200,13 @@ absl::StatusOr<Value> Builder::AddStep(tensorflow::NodeDefBuilder& builder, cons
 absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, DataType type) {
   Tensor tensor;
   if (expression.kind == Kind::kNumber) {
-    TF_ASSIGN_OR_RETURN(tensor, Filled(node_.op(), type, {}, {expression.number}));
+    HPU_ASSIGN_OR_RETURN(tensor, Filled(node_.op(), type, {}, {expression.number}));
   } else {
-    TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(expression.name));
-    TF_ASSIGN_OR_RETURN(tensor, ConstantOf(node_.op(), expression.name, value, type));
+    HPU_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(expression.name));
+    HPU_ASSIGN_OR_RETURN(tensor, ConstantOf(node_.op(), expression.name, value, type));
   }
   const OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef("Const", &op));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef("Const", &op));
   tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", decomposition_.steps.size()), op);
   builder.Attr("dtype", type).Attr("value", tensor);
   return AddStep(builder, *op, {});
@@ -214,7 +214,7 @@ absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, Data
 
 absl::StatusOr<std::vector<std::string>> Builder::NamesOf(const OpDef::ArgDef& arg) const {
   if (arg.number_attr().empty()) return std::vector<std::string>{arg.name()};
-  TF_ASSIGN_OR_RETURN(const AttrValue count, AttrOf(arg.number_attr()));
+  HPU_ASSIGN_OR_RETURN(const AttrValue count, AttrOf(arg.number_attr()));
   std::vector<std::string> names;
   for (int64_t i = 0; i < count.i(); ++i) names.push_back(absl::StrCat(arg.name(), i));
   return names;
@@ -226,14 +226,14 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
   if (found == made_.end()) {
     for (const OpStatement& statement : statements_) {
       if (statement.name != expression.name) continue;
-      TF_ASSIGN_OR_RETURN(const Value value, Make(statement.expression));
+      HPU_ASSIGN_OR_RETURN(const Value value, Make(statement.expression));
       found = made_.emplace(statement.name, value).first;
       break;
     }
   }
   if (found == made_.end()) {
     return absl::InternalError(
-        absl::StrCat(node_.op(), ": the decomposition uses the undefined name ", expression.name, "; report a bug"));
+        absl::StrCat(node_.op(), ": the decomposition uses the undefined name ", expression.name, "; " HPU_REPORT_BUG));
   }
   Value value = found->second;
   if (value.step < 0 || expression.output == 0) return value;
@@ -245,20 +245,20 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
 absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   std::string name = expression.name;
   if (name[0] == '$') {
-    TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(name.substr(1)));
+    HPU_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(name.substr(1)));
     name = value.s();
   }
   const OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
   std::map<std::string, AttrValue> attrs;
-  TF_ASSIGN_OR_RETURN(const std::vector<const OpDef::ArgDef*> inputs_of_op,
-                      InputsOf(node_.op(), *op, expression.args.size(), &attrs));
+  HPU_ASSIGN_OR_RETURN(const std::vector<const OpDef::ArgDef*> inputs_of_op,
+                       InputsOf(node_.op(), *op, expression.args.size(), &attrs));
   for (const auto& [attr, text] : expression.attrs) {
     const OpDef::AttrDef* declared = tensorflow::FindAttr(attr, *op);
     if (declared == nullptr) {
-      return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " has no attribute ", attr, "; report a bug"));
+      return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " has no attribute ", attr, "; " HPU_REPORT_BUG));
     }
-    TF_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
+    HPU_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
   }
   std::vector<Value> inputs(expression.args.size());
   // Constants last: the other inputs determine their types.
@@ -267,10 +267,10 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
       if (IsConstant(expression.args[i]) != constants) continue;
       const OpDef::ArgDef& arg = *inputs_of_op[i];
       if (constants) {
-        TF_ASSIGN_OR_RETURN(const DataType type, TypeOf(*op, arg, attrs));
-        TF_ASSIGN_OR_RETURN(inputs[i], MakeConstant(expression.args[i], type));
+        HPU_ASSIGN_OR_RETURN(const DataType type, TypeOf(*op, arg, attrs));
+        HPU_ASSIGN_OR_RETURN(inputs[i], MakeConstant(expression.args[i], type));
       } else {
-        TF_ASSIGN_OR_RETURN(inputs[i], Make(expression.args[i]));
+        HPU_ASSIGN_OR_RETURN(inputs[i], Make(expression.args[i]));
       }
       if (!arg.type_attr().empty()) attrs[arg.type_attr()].set_type(inputs[i].type);
     }
@@ -301,26 +301,26 @@ absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
     default:
       return absl::InternalError(absl::StrCat(node_.op(),
                                               ": the decomposition contains an expression that only patterns may use, "
-                                              "expected an op or a name; report a bug"));
+                                              "expected an op or a name; " HPU_REPORT_BUG));
   }
 }
 
 absl::StatusOr<Decomposition> Builder::Build() {
   int index = 0;
   for (const auto& arg : op_.input_arg()) {
-    TF_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(arg));
+    HPU_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(arg));
     for (const std::string& name : names) {
       inputs_[name] = Value{-1, index, input_types_[index]};
       ++index;
     }
   }
   for (const auto& result : op_.output_arg()) {
-    TF_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(result));
+    HPU_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(result));
     for (const std::string& name : names) {
       OpExpression expression;
       expression.kind = Kind::kName;
       expression.name = name;
-      TF_ASSIGN_OR_RETURN(const Value value, MakeNamed(expression));
+      HPU_ASSIGN_OR_RETURN(const Value value, MakeNamed(expression));
       decomposition_.results.push_back(value);
     }
   }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/checked_lowering.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/device.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -20,16 +19,16 @@ DecompositionKernel::DecompositionKernel(tensorflow::OpKernelConstruction* const
 
 absl::Status DecompositionKernel::Construct(tensorflow::OpKernelConstruction* construction) {
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(def().op(), &op));
-  TF_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(def()));
-  TF_ASSIGN_OR_RETURN(decomposition_, MakeDecomposition(statements, def(), *op, input_types()));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(def().op(), &op));
+  HPU_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(def()));
+  HPU_ASSIGN_OR_RETURN(decomposition_, MakeDecomposition(statements, def(), *op, input_types()));
   // Of a fused op's unchecked lowering, the plain ops' lowerings are checked.
   const bool is_unchecked = construction->device_type() == tensorflow::DeviceType(kUncheckedDevice);
   const tensorflow::DeviceType device =
       is_unchecked ? tensorflow::DeviceType(kCompilationDevice) : construction->device_type();
   for (const Decomposition::Step& step : decomposition_.steps) {
     tensorflow::OpKernel* kernel = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
+    HPU_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
         device, construction->device(), construction->device()->GetAllocator({}), construction->function_library(),
         construction->resource_manager(), step.properties, construction->graph_def_version(), &kernel));
     kernels_.emplace_back(kernel);
@@ -83,7 +82,7 @@ absl::Status DecompositionKernel::Run(tensorflow::OpKernelContext* context) {
     params.output_attr_array = output_attributes.data();
     tensorflow::OpKernelContext inner(&params, kernel->num_outputs());
     device->Compute(kernel, &inner);
-    TF_RETURN_IF_ERROR(inner.status());
+    HPU_RETURN_IF_ERROR(inner.status());
     for (int output = 0; output < kernel->num_outputs(); ++output) {
       const std::unique_ptr<Tensor> made(inner.release_output(output).tensor);
       values[i].push_back(made == nullptr ? Tensor() : *made);

@@ -3,6 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/tensorflow/fused/decomposition_kernel.h"
 #include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -62,7 +63,7 @@ absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const 
     return passes::ParseOpText(candidate.text_of == nullptr ? candidate.text : candidate.text_of(node));
   }
   return absl::InternalError(absl::StrCat(node.op(), " (node ", node.name(),
-                                          "): no decomposition matches the node's attributes; report a bug"));
+                                          "): no decomposition matches the node's attributes; " HPU_REPORT_BUG));
 }
 
 FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> constants, bool only_shapes) {

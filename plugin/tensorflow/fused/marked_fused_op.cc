@@ -2,11 +2,10 @@
 
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/tensorflow/fused/decomposition_kernel.h"
 #include "plugin/tensorflow/fused/fused_op.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -56,7 +55,7 @@ MarkedFusedOp::MarkedFusedOp(const char* op, const char* condition, const char* 
                     [=](tensorflow::XlaOpKernelContext* context, const tensorflow::NodeDef&) -> absl::StatusOr<bool> {
                       std::vector<xla::XlaOp> operands;
                       for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(context->Input(i));
-                      TF_ASSIGN_OR_RETURN(const xla::XlaOp result, MarkedCall(operation, attributes, operands, body));
+                      HPU_ASSIGN_OR_RETURN(const xla::XlaOp result, MarkedCall(operation, attributes, operands, body));
                       context->SetOutput(0, result);
                       return true;
                     }) {}

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/compiler/lowerings/rows.h"
 #include "plugin/passes/analysis/constant_value.h"
 #include "plugin/program/marked_call.h"
 #include "plugin/tensorflow/fused/marked_fused_op.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "xla/hlo/builder/lib/arithmetic.h"
 #include "xla/hlo/builder/lib/constants.h"
 #include "xla/hlo/builder/xla_builder.h"
@@ -110,9 +109,9 @@ absl::StatusOr<bool> MarkLayerNorm(XlaOpKernelContext* context, const NodeDef& n
   if (!norm.has_value()) return false;
   const Values operands = {context->Input(0), ToFloat(xla::Reshape(context->Input(1), {norm->size})),
                            ToFloat(xla::Reshape(context->Input(2), {norm->size}))};
-  TF_ASSIGN_OR_RETURN(const XlaOp results,
-                      MarkedCall(kLayerNorm, EpsilonText(norm->epsilon), operands,
-                                 [&](const Values& x) { return LayerNorm(x, norm->epsilon, norm->type); }));
+  HPU_ASSIGN_OR_RETURN(const XlaOp results,
+                       MarkedCall(kLayerNorm, EpsilonText(norm->epsilon), operands,
+                                  [&](const Values& x) { return LayerNorm(x, norm->epsilon, norm->type); }));
   context->SetOutput(0, xla::GetTupleElement(results, 0));
   for (const int result : {1, 2}) {
     const XlaOp moments = xla::Reshape(xla::GetTupleElement(results, result), norm->moments);
@@ -128,9 +127,9 @@ absl::StatusOr<bool> MarkLayerNormGradient(XlaOpKernelContext* context, const No
   const Values operands = {context->Input(0), context->Input(1), ToFloat(xla::Reshape(context->Input(2), rows)),
                            ToFloat(xla::Reshape(context->Input(3), rows)),
                            ToFloat(xla::Reshape(context->Input(4), {norm->size}))};
-  TF_ASSIGN_OR_RETURN(const XlaOp results,
-                      MarkedCall(kLayerNormGradient, EpsilonText(norm->epsilon), operands,
-                                 [&](const Values& x) { return LayerNormGradient(x, norm->type); }));
+  HPU_ASSIGN_OR_RETURN(const XlaOp results,
+                       MarkedCall(kLayerNormGradient, EpsilonText(norm->epsilon), operands,
+                                  [&](const Values& x) { return LayerNormGradient(x, norm->type); }));
   context->SetOutput(0, xla::ConvertElementType(xla::GetTupleElement(results, 0), norm->type));
   for (const int result : {1, 2}) {
     const XlaOp weights = xla::Reshape(xla::GetTupleElement(results, result), norm->weights);

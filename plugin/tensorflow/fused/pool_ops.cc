@@ -1,5 +1,6 @@
 // HabanaMaxPool, HabanaResizeNearestNeighbor, their gradients, and HabanaSparseSegmentSum: ops that bf16 recipes of
 // published models name. Each computes TensorFlow's op of the same name.
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
@@ -19,23 +20,23 @@ tensorflow::Status UnchangedFirstInput(InferenceContext* c) {
 // Shape [batch, size[0], size[1], channels] of images [batch, height, width, channels].
 tensorflow::Status ResizedShape(InferenceContext* c) {
   ShapeHandle images;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &images));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &images));
   ShapeHandle size;
-  TF_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(1, &size));
-  TF_RETURN_IF_ERROR(c->WithRank(size, 2, &size));
+  HPU_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(1, &size));
+  HPU_RETURN_IF_ERROR(c->WithRank(size, 2, &size));
   c->set_output(0, c->MakeShape({c->Dim(images, 0), c->Dim(size, 0), c->Dim(size, 1), c->Dim(images, 3)}));
   return tensorflow::OkStatus();
 }
 
 tensorflow::Status SegmentSumShape(InferenceContext* c) {
   ShapeHandle data;
-  TF_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(0), 1, &data));
+  HPU_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(0), 1, &data));
   DimensionHandle segments;
-  TF_RETURN_IF_ERROR(c->MakeDimForScalarInput(3, &segments));
+  HPU_RETURN_IF_ERROR(c->MakeDimForScalarInput(3, &segments));
   ShapeHandle rest;
-  TF_RETURN_IF_ERROR(c->Subshape(data, 1, &rest));
+  HPU_RETURN_IF_ERROR(c->Subshape(data, 1, &rest));
   ShapeHandle result;
-  TF_RETURN_IF_ERROR(c->Concatenate(c->Vector(segments), rest, &result));
+  HPU_RETURN_IF_ERROR(c->Concatenate(c->Vector(segments), rest, &result));
   c->set_output(0, result);
   return tensorflow::OkStatus();
 }

@@ -3,9 +3,11 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/fused/bilinear_text.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
@@ -22,26 +24,28 @@ using tensorflow::shape_inference::ShapeHandle;
 // Checks the shapes of the images, and returns their number.
 absl::StatusOr<int> CheckImages(InferenceContext* c) {
   int count = 0;
-  TF_RETURN_IF_ERROR(c->GetAttr("N", &count));
+  HPU_RETURN_IF_ERROR(c->GetAttr("N", &count));
   for (int i = 0; i < count; ++i) {
     ShapeHandle image;
     if (c->WithRank(c->input(i), 4, &image).ok()) continue;
-    return tensorflow::errors::InvalidArgument("image ", i, " of the pyramid has shape ", c->DebugString(c->input(i)),
-                                               "; expected [batch, height, width, channels]");
+    return absl::InvalidArgumentError(absl::StrCat("image ", i, " of the pyramid has shape ",
+                                                   c->DebugString(c->input(i)),
+                                                   "; expected [batch, height, width, channels]"));
   }
   return count;
 }
 
 tensorflow::Status AlignShape(InferenceContext* c) {
   const absl::StatusOr<int> images = CheckImages(c);
-  TF_RETURN_IF_ERROR(images.status());
+  HPU_RETURN_IF_ERROR(images.status());
   std::vector<int32_t> size;
-  TF_RETURN_IF_ERROR(c->GetAttr("output_size", &size));
+  HPU_RETURN_IF_ERROR(c->GetAttr("output_size", &size));
   if (size.size() != 2) {
-    return tensorflow::errors::InvalidArgument("output_size has length ", size.size(), "; expected height and width");
+    return absl::InvalidArgumentError(
+        absl::StrCat("output_size has length ", size.size(), "; expected height and width"));
   }
   ShapeHandle boxes;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(*images + 1), 3, &boxes));
+  HPU_RETURN_IF_ERROR(c->WithRank(c->input(*images + 1), 3, &boxes));
   c->set_output(0, c->MakeShape({c->Dim(boxes, 0), c->Dim(boxes, 1), c->MakeDim(size[0]), c->MakeDim(size[1]),
                                  c->RankKnown(c->input(0)) ? c->Dim(c->input(0), 3) : c->UnknownDim()}));
   return tensorflow::OkStatus();
@@ -49,12 +53,12 @@ tensorflow::Status AlignShape(InferenceContext* c) {
 
 tensorflow::Status AlignGradShape(InferenceContext* c) {
   const absl::StatusOr<int> images = CheckImages(c);
-  TF_RETURN_IF_ERROR(images.status());
+  HPU_RETURN_IF_ERROR(images.status());
   std::vector<tensorflow::PartialTensorShape> shapes;
-  TF_RETURN_IF_ERROR(c->GetAttr("image_pyramid_shapes", &shapes));
+  HPU_RETURN_IF_ERROR(c->GetAttr("image_pyramid_shapes", &shapes));
   if (!shapes.empty() && static_cast<int>(shapes.size()) != *images) {
-    return tensorflow::errors::InvalidArgument("image_pyramid_shapes has length ", shapes.size(),
-                                               "; expected one [height, width] for each image, and N=", *images);
+    return absl::InvalidArgumentError(absl::StrCat("image_pyramid_shapes has length ", shapes.size(),
+                                                   "; expected one [height, width] for each image, and N=", *images));
   }
   for (int i = 0; i < *images; ++i) {
     c->set_output(i, c->input(i));
@@ -62,9 +66,9 @@ tensorflow::Status AlignGradShape(InferenceContext* c) {
     for (int d = 0; d < 2; ++d) {
       const int64_t size = c->Value(c->Dim(c->input(i), d + 1));
       if (size >= 0 && (shapes[i].dims() != 2 || shapes[i].dim_size(d) != size)) {
-        return tensorflow::errors::InvalidArgument("image_pyramid_shapes[", i, "]=", shapes[i].DebugString(),
-                                                   " does not match image ", i, " of shape ",
-                                                   c->DebugString(c->input(i)), "; expected [height, width]");
+        return absl::InvalidArgumentError(absl::StrCat("image_pyramid_shapes[", i, "]=", shapes[i].DebugString(),
+                                                       " does not match image ", i, " of shape ",
+                                                       c->DebugString(c->input(i)), "; expected [height, width]"));
       }
     }
   }

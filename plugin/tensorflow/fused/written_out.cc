@@ -3,10 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/fused/decomposition.h"
 #include "plugin/tensorflow/fused/fused_op.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -27,9 +26,9 @@ class Replacement {
 
   absl::Status Run() {
     std::vector<const Edge*> inputs;
-    TF_RETURN_IF_ERROR(fused_->input_edges(&inputs));
+    HPU_RETURN_IF_ERROR(fused_->input_edges(&inputs));
     for (const Edge* edge : inputs) inputs_.push_back({edge->src(), edge->src_output()});
-    for (const Decomposition::Step& step : decomposition_.steps) TF_RETURN_IF_ERROR(AddStep(step));
+    for (const Decomposition::Step& step : decomposition_.steps) HPU_RETURN_IF_ERROR(AddStep(step));
     MoveConsumers();
     graph_->RemoveNode(fused_);
     return absl::OkStatus();
@@ -44,7 +43,7 @@ class Replacement {
     tensorflow::NodeDef definition = step.properties->node_def;
     definition.set_name(graph_->NewName(definition.name()));
     definition.clear_input();
-    TF_ASSIGN_OR_RETURN(Node * node, graph_->AddNode(std::move(definition)));
+    HPU_ASSIGN_OR_RETURN(Node * node, graph_->AddNode(std::move(definition)));
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       const Source source = SourceOf(step.inputs[i]);
       graph_->AddEdge(source.node, source.output, node, static_cast<int>(i));
@@ -88,10 +87,10 @@ absl::Status WriteOutFusedOps(Graph* graph) {
     if (FusedOp::Contains(node->type_string())) fused.push_back(node);
   }
   for (Node* node : fused) {
-    TF_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(node->def()));
-    TF_ASSIGN_OR_RETURN(Decomposition decomposition,
-                        MakeDecomposition(statements, node->def(), node->op_def(), node->input_types()));
-    TF_RETURN_IF_ERROR(Replacement(graph, node, std::move(decomposition)).Run());
+    HPU_ASSIGN_OR_RETURN(const std::vector<passes::OpStatement> statements, FusedOp::DecompositionOf(node->def()));
+    HPU_ASSIGN_OR_RETURN(Decomposition decomposition,
+                         MakeDecomposition(statements, node->def(), node->op_def(), node->input_types()));
+    HPU_RETURN_IF_ERROR(Replacement(graph, node, std::move(decomposition)).Run());
   }
   return absl::OkStatus();
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
 #include "plugin/base/flags/flags.h"
 #include "xla/tsl/util/determinism.h"
@@ -11,6 +10,7 @@ namespace hpu {
 namespace {
 
 using Action = CompileDecision::Action;
+using Mode = flags::CompileModeSetting;
 
 constexpr int64_t kManyRecipes = 10;
 constexpr int64_t kFewExecutionsEach = 50;
@@ -19,8 +19,8 @@ constexpr double kSecondsOfFailure = 0.05;  // a guess for a compilation that fa
 // With dynamic shapes, the number of recipes must be bounded even in the mode strict.
 CompileDecision DecideStrict(const ClusterCounts& counts) {
   if (counts.has_bucket) return {.for_bucket = true};
-  const bool on_host =
-      flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
+  const bool on_host = flags::TfEnableDynamicShapes() && IsMegamorphic(counts) &&
+                       flags::TfCpuRuntimeFallback() != flags::TfCpuRuntimeFallbackSetting::kForbid;
   return on_host ? CompileDecision{Action::kRunOnCpu, Rule::kMegamorphic} : CompileDecision();
 }
 
@@ -46,7 +46,8 @@ CompileDecision DecideByTime(const ClusterCounts& counts) {
 }  // namespace
 
 bool ChoosesByTime() {
-  return flags::CompileMode() == "auto" && flags::TfCpuRuntimeFallback() != "forbid" &&
+  return flags::CompileMode() == Mode::kAuto &&
+         flags::TfCpuRuntimeFallback() != flags::TfCpuRuntimeFallbackSetting::kForbid &&
          !equal_choices.load(std::memory_order_relaxed) && !tsl::OpDeterminismRequired();
 }
 
@@ -60,15 +61,15 @@ bool IsMegamorphic(const ClusterCounts& counts) {
 
 CompileDecision DecideCompile(const ClusterCounts& counts) {
   if (ChoosesByTime()) return DecideByTime(counts);
-  const std::string mode = flags::CompileMode();
-  if (mode == "auto" || mode == "strict") return DecideStrict(counts);
-  if (mode == "never") return {Action::kRunOnCpu, Rule::kNever};
+  const Mode mode = flags::CompileMode();
+  if (mode == Mode::kAuto || mode == Mode::kStrict) return DecideStrict(counts);
+  if (mode == Mode::kNever) return {Action::kRunOnCpu, Rule::kNever};
   if (counts.scheduled || counts.bucket_scheduled) return {Action::kRunOnCpu, Rule::kCompiling};
   if (IsMegamorphic(counts)) return {Action::kRunOnCpu, Rule::kMegamorphic};
   if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
     return {Action::kRunOnCpu, Rule::kCompileLimit};
   }
-  if (mode == "async") {
+  if (mode == Mode::kAsync) {
     // Also counts queued and running background compilations. Otherwise every new size that arrives during a slow
     // compilation would be compiled.
     ClusterCounts later = counts;

@@ -4,9 +4,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/variant.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -26,7 +25,7 @@ absl::Status NoSuchElements(const tensorflow::OpKernelContext& context, DataType
 bool LivesOnDevice(DataType dtype) { return dtype != tensorflow::DT_INT32 && tensorflow::DataTypeCanUseMemcpy(dtype); }
 
 absl::StatusOr<ElementMemory> ElementMemory::Create(tensorflow::OpKernelContext* context, DataType dtype) {
-  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   return ElementMemory(context, device, dtype);
 }
 
@@ -34,13 +33,13 @@ absl::StatusOr<Tensor> ElementMemory::Allocate(const tensorflow::TensorShape& sh
   tensorflow::AllocatorAttributes attributes;
   attributes.set_on_host(!LivesOnDevice(dtype_));
   Tensor tensor;
-  TF_RETURN_IF_ERROR(context_->allocate_temp(dtype_, shape, &tensor, attributes));
+  HPU_RETURN_IF_ERROR(context_->allocate_temp(dtype_, shape, &tensor, attributes));
   return tensor;
 }
 
 absl::StatusOr<Tensor> ElementMemory::Zeros(const tensorflow::TensorShape& shape) const {
-  TF_ASSIGN_OR_RETURN(Tensor tensor, Allocate(shape));
-  TF_RETURN_IF_ERROR(Clear(&tensor, 0, tensor.NumElements()));
+  HPU_ASSIGN_OR_RETURN(Tensor tensor, Allocate(shape));
+  HPU_RETURN_IF_ERROR(Clear(&tensor, 0, tensor.NumElements()));
   return tensor;
 }
 
@@ -89,8 +88,8 @@ bool ElementMemory::OnDevice(const Tensor& tensor) const { return device_->Owns(
 absl::StatusOr<Tensor> ElementMemory::InPlace(const Tensor& tensor) const {
   if (!tensorflow::DataTypeCanUseMemcpy(dtype_) || tensor.TotalBytes() == 0) return tensor;
   if (OnDevice(tensor) == LivesOnDevice(dtype_)) return tensor;
-  TF_ASSIGN_OR_RETURN(Tensor copy, Allocate(tensor.shape()));
-  TF_RETURN_IF_ERROR(Copy(tensor, 0, &copy, 0, tensor.NumElements()));
+  HPU_ASSIGN_OR_RETURN(Tensor copy, Allocate(tensor.shape()));
+  HPU_RETURN_IF_ERROR(Copy(tensor, 0, &copy, 0, tensor.NumElements()));
   return copy;
 }
 

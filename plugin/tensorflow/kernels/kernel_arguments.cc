@@ -61,7 +61,7 @@ void KernelArguments::Unlock() {
   locked_ = false;
 }
 
-void KernelArguments::Sign(recipes::Signature* signature) const {
+void KernelArguments::AppendSignature(recipes::Signature* signature) const {
   for (int i = 0; i < size(); ++i) {
     switch (kinds_[i]) {
       case Kind::kConstant:

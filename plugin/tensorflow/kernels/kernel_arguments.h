@@ -42,8 +42,8 @@ class KernelArguments {
   void Lock();
   void Unlock();
 
-  // Sign and Describe require Lock().
-  void Sign(recipes::Signature* signature) const;
+  // AppendSignature and Describe require Lock().
+  void AppendSignature(recipes::Signature* signature) const;
   std::vector<ArgumentDescription> Describe() const;
   // The array of input `i`: the input itself, or the value of the variable that the input names.
   const tensorflow::Tensor& value(int i) const { return variables_[i] ? *variables_[i]->tensor() : context_->input(i); }

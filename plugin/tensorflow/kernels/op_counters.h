@@ -42,8 +42,8 @@ class OpCounters {
   // Records, once for each graph, cluster and rule, that a cluster did not run as intended. Rule "compile-error": the
   // cluster was split without `nodes`; with jit_compile=True and no `nodes`, the program received the error. Rule
   // "dynamic-shapes": the cluster's rows were not padded. another rule: the cluster ran on the CPU.
-  void AddFailure(int64_t record, const std::string& cluster, Rule rule,
-                  const std::vector<std::string>& nodes, absl::string_view reason) {
+  void AddFailure(int64_t record, const std::string& cluster, Rule rule, const std::vector<std::string>& nodes,
+                  absl::string_view reason) {
     if (collects()) RecordFailure(record, cluster, rule, nodes, reason);
   }
 
@@ -58,8 +58,8 @@ class OpCounters {
   using Counts = std::map<std::pair<int64_t, std::string>, Count>;  // by record and name
 
   void Record(Counts* counts, int64_t record, const std::string& name, int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  void RecordFailure(int64_t record, const std::string& cluster, Rule rule,
-                     const std::vector<std::string>& nodes, absl::string_view reason) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordFailure(int64_t record, const std::string& cluster, Rule rule, const std::vector<std::string>& nodes,
+                     absl::string_view reason) ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::atomic<bool> collects_{false};
   mutable absl::Mutex mutex_;

@@ -31,11 +31,11 @@ struct ClusterCounters {
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
   std::array<std::atomic<int64_t>, kRules.size()> fallback_reasons{};  // fallbacks by Rule
-  std::atomic<int64_t> fallback_bytes{0};                                 // copied between host and device
-  std::atomic<int64_t> padded_launches{0};                                // launches of bounded recipes
-  std::atomic<int64_t> changing_bytes{0};                                 // Executable::changing_bytes of all launches
-  std::atomic<int64_t> padded_bytes{0};                                   // Executable::padded_bytes of all launches
-  std::string changing_size;                                              // guarded by the mutex of Statistics
+  std::atomic<int64_t> fallback_bytes{0};                              // copied between host and device
+  std::atomic<int64_t> padded_launches{0};                             // launches of bounded recipes
+  std::atomic<int64_t> changing_bytes{0};                              // Executable::changing_bytes of all launches
+  std::atomic<int64_t> padded_bytes{0};                                // Executable::padded_bytes of all launches
+  std::string changing_size;                                           // guarded by the mutex of Statistics
 };
 
 struct EagerCounters {

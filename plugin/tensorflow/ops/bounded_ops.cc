@@ -1,9 +1,9 @@
 // Bounded ops: arguments of bounded recipes inside their programs (compiler/bounded_arguments.h).
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -14,7 +14,7 @@ using tensorflow::shape_inference::InferenceContext;
 // Dimensions that follow a symbol are unknown. Otherwise, constant folding would replace their sizes by the bounds.
 absl::Status InferBoundedArgument(InferenceContext* context) {
   std::vector<int64_t> symbols;
-  TF_RETURN_IF_ERROR(context->GetAttr("symbols", &symbols));
+  HPU_RETURN_IF_ERROR(context->GetAttr("symbols", &symbols));
   std::vector<DimensionHandle> dimensions;
   const bool has_rank = context->RankKnown(context->input(0));
   for (size_t d = 0; d < symbols.size(); ++d) {
@@ -28,8 +28,8 @@ absl::Status InferBoundedArgument(InferenceContext* context) {
 absl::Status InferBoundedConstant(InferenceContext* context) {
   tensorflow::Tensor value;
   tensorflow::shape_inference::ShapeHandle shape;
-  TF_RETURN_IF_ERROR(context->GetAttr("value", &value));
-  TF_RETURN_IF_ERROR(context->MakeShapeFromTensorShape(value.shape(), &shape));
+  HPU_RETURN_IF_ERROR(context->GetAttr("value", &value));
+  HPU_RETURN_IF_ERROR(context->MakeShapeFromTensorShape(value.shape(), &shape));
   context->set_output(0, shape);
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
 // HabanaPhiloxState and HabanaRandomOrder: random generator states of stateful random ops, outside clusters.
+#include "plugin/base/status_macros.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -38,8 +39,8 @@ REGISTER_OP("HabanaRandomOrder")
     .SetIsStateful()
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
       tensorflow::shape_inference::ShapeHandle shape;
-      TF_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(0, &shape));
-      TF_RETURN_IF_ERROR(c->WithRankAtLeast(shape, 1, &shape));
+      HPU_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(0, &shape));
+      HPU_RETURN_IF_ERROR(c->WithRankAtLeast(shape, 1, &shape));
       c->set_output(0, c->Vector(c->Dim(shape, 0)));
       return tensorflow::OkStatus();
     })

@@ -18,7 +18,7 @@ def variables(ranks: int) -> Iterator[Callable[[int], Mapping[str, str]]]:
 
     The directory is private to this user, and removed at the end of the context.
     """
-    if flags.pjrt_collectives() != "device":
+    if flags.pjrt_collectives() is not flags.PjrtCollectives.DEVICE:
         yield lambda rank: {}
         return
     with tempfile.TemporaryDirectory(prefix="hpu_run_", ignore_cleanup_errors=True) as directory:

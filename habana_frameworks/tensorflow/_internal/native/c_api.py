@@ -77,7 +77,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_interrupt_compiles": (None, ()),
     "hpu_sigint_descriptor": (_INT32, ()),
     "hpu_count_pending_call": (_INT32, (ctypes.c_void_p,)),
-    "hpu_take_failed_read": (_INT32, (_OUT,)),
+    "hpu_consume_read_error": (_INT32, (_OUT,)),
     "hpu_event_create": (_INT32, (_INT32, ctypes.POINTER(_EVENT), _OUT)),
     "hpu_event_destroy": (None, (_EVENT,)),
     "hpu_event_record": (_INT32, (_EVENT, _INT32, _OUT)),

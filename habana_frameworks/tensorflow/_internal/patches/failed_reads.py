@@ -24,7 +24,7 @@ def install(plugin: ctypes.CDLL) -> None:
     def checked(tensor: Any, dtype: Any = None) -> Any:
         if "HPU" in tensor.backing_device:
             try:
-                c_api.check(plugin, "hpu_take_failed_read")
+                c_api.check(plugin, "hpu_consume_read_error")
             except DeviceError as error:
                 kind = errors_impl.exception_type_from_error_code(error.code)
                 raise kind(None, None, str(error)) from None

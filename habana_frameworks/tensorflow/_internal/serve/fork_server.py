@@ -18,6 +18,7 @@ from habana_frameworks.tensorflow._internal.messages import control_pb2 as pb
 from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.child_output import ChildOutput
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 
 _logger = logging.getLogger(__name__)
 # Loading the libraries takes a second, and much longer on a busy machine.
@@ -278,6 +279,6 @@ def _forked(forked: pb.Forked, packet: packets.Packet) -> Forked:
         raise StatusError(
             Code.INTERNAL,
             f"cannot start a session process: the fork server sent {len(packet.files)} files, expected one pidfd; "
-            "report a bug",
+            f"{REPORT_BUG}",
         )
     return Forked(forked.pid, packet.files[0].detach())

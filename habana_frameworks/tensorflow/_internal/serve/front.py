@@ -23,6 +23,7 @@ from habana_frameworks.tensorflow._internal.serve.session_process import Session
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
 from habana_frameworks.tensorflow._internal.serve.slots import Slots
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 
 _logger = logging.getLogger(__name__)
 # Session processes in excess of the modules, for `hpu smi` and for waiting clients.
@@ -177,7 +178,7 @@ class Front:
         self._waiting.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
             _logger.error(
-                "the connection of %s failed; report a bug with this traceback", peer, exc_info=task.exception()
+                "the connection of %s failed; %s, with this traceback", peer, REPORT_BUG, exc_info=task.exception()
             )
 
     async def _serve(self, connection: socket.socket, peer: str) -> None:

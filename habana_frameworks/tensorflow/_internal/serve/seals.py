@@ -7,6 +7,7 @@ import hmac
 import secrets
 
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 
 KEY_BYTES = 32
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -33,7 +34,7 @@ class RecipeSeal:
         if len(digest) != _DIGEST_BYTES:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"a recipe's digest has {len(digest)} bytes, expected {_DIGEST_BYTES}; report a bug",
+                f"a recipe's digest has {len(digest)} bytes, expected {_DIGEST_BYTES}; {REPORT_BUG}",
             )
         return _mac(self._mac_key, digest)
 

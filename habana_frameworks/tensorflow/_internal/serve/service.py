@@ -22,6 +22,7 @@ from habana_frameworks.tensorflow._internal.serve.session_process import Claim, 
 from habana_frameworks.tensorflow._internal.serve.settings import ServerSettings
 from habana_frameworks.tensorflow._internal.serve.slots import Slots
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 
 _logger = logging.getLogger(__name__)
 SESSION_BYTES = 16
@@ -224,7 +225,7 @@ class FrontService:
 
     def _check_authorized(self, process: SessionProcess) -> None:
         if not process.authorized:
-            raise StatusError(Code.UNAUTHENTICATED, "the connection is not authorized; report a bug")
+            raise StatusError(Code.UNAUTHENTICATED, f"the connection is not authorized; {REPORT_BUG}")
 
     def _check_may_claim(self, process: SessionProcess) -> None:
         if process.has_claimed:

@@ -20,6 +20,7 @@ from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.fork_server import Forked
 from habana_frameworks.tensorflow._internal.serve.modules import Holder
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.version import REPORT_BUG
 
 _logger = logging.getLogger(__name__)
 # gRPC clients accept 8 KiB of headers, which contain the error message.
@@ -161,7 +162,7 @@ class SessionProcess:
         except asyncio.CancelledError:
             raise
         except Exception:
-            _logger.exception("handling a message from %s failed; report a bug with this traceback", self.peer)
+            _logger.exception("handling a message from %s failed; %s, with this traceback", self.peer, REPORT_BUG)
             self.refuse(number, StatusError(Code.INTERNAL, "internal error in the device server; see its log"))
 
     def _on_packet(self) -> None:
@@ -183,7 +184,7 @@ class SessionProcess:
             except RuleError as error:
                 self.kill(str(error))
             except Exception:
-                _logger.exception("handling a message from %s failed; report a bug with this traceback", self.peer)
+                _logger.exception("handling a message from %s failed; %s, with this traceback", self.peer, REPORT_BUG)
                 self.kill("handling a message failed; the log above has the traceback")
 
     def _on_end(self) -> None:

@@ -12,6 +12,7 @@
 #include "plugin/backends/emulator/codegen/recipe_code.h"
 #include "plugin/backends/emulator/codegen/recipe_payload.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "tsl/platform/denormal.h"
 #include "tsl/platform/setround.h"
 
@@ -40,7 +41,7 @@ void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produce
 }
 
 absl::Status Named(const std::string& name, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("recipe '", name, "': ", status.message()));
+  return Reworded(status, absl::StrCat("recipe '", name, "': ", status.message()));
 }
 
 }  // namespace

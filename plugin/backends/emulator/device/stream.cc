@@ -9,6 +9,7 @@
 #include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/emulator/device/device.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::emulator {
 namespace {
@@ -244,7 +245,7 @@ absl::Status EmulatorStream::RunLaunch(Command& command) {
     state_->launch_begin_ns.store(0, std::memory_order_relaxed);
   }
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("launch of ", command.recipe->name(), ": ", status.message()));
+  return Reworded(status, absl::StrCat("launch of ", command.recipe->name(), ": ", status.message()));
 }
 
 std::chrono::nanoseconds EmulatorStream::launch_time() const {

@@ -23,7 +23,7 @@ std::string Kernels() {
 
 bool IsTargetGeneric() {
   static const bool generic = [] {
-    if (flags::EmulatorTarget() != "generic") return false;
+    if (flags::EmulatorTarget() != flags::EmulatorTargetSetting::kGeneric) return false;
     // XLA multiplies matrices with Eigen, which selects oneDNN code for the processor. Eigen reads the variable at its
     // first product.
     setenv("TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL", "0", /*overwrite=*/1);

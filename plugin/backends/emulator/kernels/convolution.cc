@@ -9,6 +9,7 @@
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::emulator {
 namespace {
@@ -154,7 +155,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeConvolution(absl::Span<const i
           std::move(node), {operand(0, image), TensorFlowKernel::Constant(filter), operand(1, result)}, dtype, filter);
   }
   return absl::InternalError(
-      absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind), "; report a bug"));
+      absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind), "; " HPU_REPORT_BUG));
 }
 
 const bool convolution_registered = RegisterKernel(kConvolutionName, MakeConvolution);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::emulator {
 namespace {
@@ -25,9 +26,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeKernel(const KernelSpec& spec)
   }
   absl::StatusOr<std::unique_ptr<const Kernel>> kernel = found->second(spec.parameters);
   if (kernel.ok()) return kernel;
-  return absl::Status(kernel.status().code(),
-                      absl::StrCat("kernel '", spec.name, "' with parameters (", absl::StrJoin(spec.parameters, ", "),
-                                   "): ", kernel.status().message()));
+  return Reworded(kernel.status(),
+                  absl::StrCat("kernel '", spec.name, "' with parameters (", absl::StrJoin(spec.parameters, ", "),
+                               "): ", kernel.status().message()));
 }
 
 std::string KernelNames() {

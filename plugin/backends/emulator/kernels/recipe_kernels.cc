@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "xla/service/custom_call_status_internal.h"
 
 namespace hpu::emulator {
@@ -28,7 +29,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
   const Kernel* kernel = scope == nullptr ? nullptr : scope->kernels.at(NumberIn({text, length}));
   absl::Status done;
   if (kernel == nullptr) {
-    done = absl::InternalError("the recipe has no kernel with this number; report a bug");
+    done = absl::InternalError("the recipe has no kernel with this number; " HPU_REPORT_BUG);
   } else {
     // Several results are passed as a tuple: a table of addresses.
     void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);

@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "tensorflow/core/framework/allocation_description.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/public/version.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu::emulator {
 namespace {
@@ -79,7 +79,7 @@ TensorFlowKernel::Input TensorFlowKernel::ConstantScalar(int32_t value) {
 absl::StatusOr<TensorFlowKernel::Array> TensorFlowKernel::Checked(tensorflow::DataType dtype,
                                                                   const std::vector<int64_t>& dims) {
   Array array{dtype, {}};
-  TF_RETURN_IF_ERROR(TensorShape::BuildTensorShape(dims, &array.shape));
+  HPU_RETURN_IF_ERROR(TensorShape::BuildTensorShape(dims, &array.shape));
   if (array.shape.num_elements() > kMaxElements) {
     return absl::InvalidArgumentError(
         absl::StrCat("an array of shape ", array.shape.DebugString(), " has more than ", kMaxElements, " elements"));
@@ -94,7 +94,7 @@ absl::Status TensorFlowKernel::TakeResult(const tensorflow::OpKernel& op, const 
         op.def().op(), " returned ",
         made == nullptr ? "no output"
                         : absl::StrCat(tensorflow::DataTypeString(made->dtype()), " ", made->shape().DebugString()),
-        ", expected ", tensorflow::DataTypeString(result.dtype), " ", result.shape.DebugString(), "; report a bug"));
+        ", expected ", tensorflow::DataTypeString(result.dtype), " ", result.shape.DebugString(), "; " HPU_REPORT_BUG));
   }
   const void* data = made->data();
   if (memory.bytes > 0 && data != memory.data) std::memcpy(memory.data, data, memory.bytes);
@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
                                                                      std::vector<Result> results) {
   static auto* device = new OpDevice(nullptr, nullptr);
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
   tensorflow::AddDefaultsToNodeDef(*op, &node);
   node.set_name(node.op());
   for (size_t i = 0; i < inputs.size(); ++i) node.add_input(absl::StrCat("operand", i));
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
   std::unique_ptr<tensorflow::OpKernel> kernel =
       tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU), device, tensorflow::cpu_allocator(),
                                  node, TF_GRAPH_DEF_VERSION, &status);
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMaxResults))) {
     return absl::InvalidArgumentError(absl::StrCat("op ", node.op(), " has ", kernel->num_outputs(),
                                                    " outputs, expected at least ", results.size(),
@@ -165,9 +165,9 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
   params.output_attr_array = result_attributes.data();
   tensorflow::OpKernelContext context(&params, op_->num_outputs());
   op_->Compute(&context);
-  TF_RETURN_IF_ERROR(context.status());
+  HPU_RETURN_IF_ERROR(context.status());
   for (size_t i = 0; i < results_.size(); ++i) {
-    TF_RETURN_IF_ERROR(TakeResult(*op_, context.mutable_output(static_cast<int>(i)), results_[i], memory[i]));
+    HPU_RETURN_IF_ERROR(TakeResult(*op_, context.mutable_output(static_cast<int>(i)), results_[i], memory[i]));
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,8 @@
 #include "plugin/backends/gaudi/device/stream.h"
 #include "plugin/backends/gaudi/hccl/status.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -136,7 +138,7 @@ class GaudiCommunicator::Work final : public CollectiveWork {
     }
     absl::Status error = status;
     if (const absl::Status known = state_.hccl->AsyncError(); !known.ok()) {
-      error = absl::Status(known.code(), absl::StrCat(known.message(), "; ", status.message()));
+      error = Reworded(known, absl::StrCat(known.message(), "; ", status.message()));
     }
     // HCCL does not say which rank has ended; the abort of the group names the rank.
     if (absl::IsCancelled(error) && state_.AwaitEnd()) return state_.group->Check();
@@ -262,7 +264,7 @@ absl::StatusOr<GaudiCommunicator::Submit> GaudiCommunicator::SubmitOf(const comm
       };
   }
   return absl::InternalError(
-      absl::StrCat("invalid kind of collective: ", static_cast<int>(collective.kind), "; report a bug"));
+      absl::StrCat("invalid kind of collective: ", static_cast<int>(collective.kind), "; " HPU_REPORT_BUG));
 }
 
 void GaudiCommunicator::QueueWork(hal::Stream& stream, Lane* lane, Submit submit, Compare compare, const char* name,

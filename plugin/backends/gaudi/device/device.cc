@@ -14,6 +14,7 @@
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -144,8 +145,8 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::Compile(const ha
   HPU_RETURN_IF_ERROR(state_->faults.Count(common::Faults::kCompile));
   auto recipe = GaudiRecipe::Compile(library(), generation_, info_.compiler_target, program);
   if (recipe.ok()) return std::shared_ptr<const hal::Recipe>(*std::move(recipe));
-  return Observe(absl::Status(recipe.status().code(),
-                              absl::StrCat("compilation of ", program.name, ": ", recipe.status().message())));
+  return Observe(
+      Reworded(recipe.status(), absl::StrCat("compilation of ", program.name, ": ", recipe.status().message())));
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> GaudiDevice::LoadRecipe(absl::string_view name,

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/log/log.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::gaudi {
 
@@ -57,8 +58,8 @@ absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostBuffers::AllocatePinned(uin
   if (absl::Status status =
           HPU_SYNAPSE_CALL(functions_, synHostMalloc, (device_, bytes, 0, &data), "size=", bytes, ", device=", device_);
       !status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat("cannot allocate ", bytes, " bytes of mapped host memory: ", status.message()));
+    return Reworded(status,
+                    absl::StrCat("cannot allocate ", bytes, " bytes of mapped host memory: ", status.message()));
   }
   if (reinterpret_cast<uint64_t>(data) % static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) != 0) {
     functions_.synHostFree(device_, data, 0);

@@ -10,6 +10,7 @@
 #include "plugin/base/log/log.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -34,9 +35,8 @@ absl::Status PinnedPages::Map(uint64_t begin, uint64_t end) {
   const absl::Status status = HPU_SYNAPSE_CALL(
       functions_, synHostMap, (device_, end - begin, reinterpret_cast<const void*>(begin)), "size=", end - begin);
   if (!status.ok()) {
-    return absl::Status(status.code(), absl::StrCat("cannot map ", end - begin,
-                                                    " bytes of host memory for the device: ", status.message(),
-                                                    "; raise ulimit -l (locked memory)"));
+    return Reworded(status, absl::StrCat("cannot map ", end - begin, " bytes of host memory for the device: ",
+                                         status.message(), "; raise ulimit -l (locked memory)"));
   }
   mappings_[begin] = Mapping{end, 1, true};
   return absl::OkStatus();

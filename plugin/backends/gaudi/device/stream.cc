@@ -11,6 +11,7 @@
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/gaudi/device/device.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::gaudi {
 namespace {
@@ -45,13 +46,13 @@ absl::Status CallWhenFree(const Call& call) {
 }
 
 absl::Status OfLaunch(const hal::Recipe& recipe, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("launch of ", recipe.name(), ": ", status.message()));
+  return Reworded(status, absl::StrCat("launch of ", recipe.name(), ": ", status.message()));
 }
 
 // `status` with the launch, or with the command's name and bytes, in its text.
 absl::Status OfWork(const Command& command, const absl::Status& status) {
   if (command.recipe != nullptr) return OfLaunch(*command.recipe, status);
-  return absl::Status(status.code(), absl::StrCat(command.name, " of ", command.bytes, " bytes: ", status.message()));
+  return Reworded(status, absl::StrCat(command.name, " of ", command.bytes, " bytes: ", status.message()));
 }
 
 // A launch of a recipe without loops. Borrows the addresses; a copied GraphLaunch owns them.

@@ -16,6 +16,7 @@
 #include "plugin/backends/gaudi/plan/padding.h"
 #include "plugin/backends/gaudi/synapse/params.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "xla/shape_util.h"
 #include "xla/xla_data.pb.h"
 
@@ -120,7 +121,7 @@ absl::StatusOr<TensorId> AddConvolutionNode(PlanBuilder& builder, const Convolut
       return builder.Add(node.is_3d() ? "dedw3d" : "dedw", {rhs, lhs}, result, params);
   }
   return absl::InternalError(
-      absl::StrCat("unknown kind of convolution: ", static_cast<int>(node.kind), "; report a bug"));
+      absl::StrCat("unknown kind of convolution: ", static_cast<int>(node.kind), "; " HPU_REPORT_BUG));
 }
 
 absl::StatusOr<TensorId> Zeros(PlanBuilder& builder, synapse::synDataType type, const Sizes& sizes) {
@@ -318,7 +319,7 @@ absl::StatusOr<TensorId> LowerWithoutWindow(Lowering& lowering, const HloInstruc
   const std::optional<hlo::Convolution> described = hlo::DescribeConvolution(convolution.get());
   if (!described.has_value()) {
     return absl::InternalError(
-        "DescribeConvolution rejects the convolution after a spatial dimension of size 1 was added; report a bug");
+        "DescribeConvolution rejects the convolution after a spatial dimension of size 1 was added; " HPU_REPORT_BUG);
   }
   HPU_ASSIGN_OR_RETURN(lhs, Reshape(builder, lhs, SizesOf(input->shape())));
   HPU_ASSIGN_OR_RETURN(rhs, Reshape(builder, rhs, SizesOf(kernel->shape())));

@@ -11,6 +11,7 @@
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/backends/gaudi/plan/nodes.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "xla/literal.h"
 #include "xla/primitive_util.h"
 
@@ -116,7 +117,7 @@ absl::Status LowerCompare(Lowering& lowering, const HloInstruction& instruction)
       return SetElementwiseResult(lowering, instruction, compare("greater_equal_fwd"));
   }
   return absl::InternalError(
-      absl::StrCat("unknown comparison direction: ", static_cast<int>(direction), "; report a bug"));
+      absl::StrCat("unknown comparison direction: ", static_cast<int>(direction), "; " HPU_REPORT_BUG));
 }
 
 // Follows broadcasts and reshapes to the instruction that computes the elements.

@@ -12,6 +12,8 @@
 #include "plugin/backends/gaudi/plan/nodes.h"
 #include "plugin/backends/gaudi/plan/result_memory.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/program/determinism.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -40,7 +42,7 @@ std::string OpOf(const xla::HloInstruction& instruction) {
 }
 
 absl::Status ErrorOf(const xla::HloInstruction& instruction, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(Describe(instruction), ": ", status.message()));
+  return Reworded(status, absl::StrCat(Describe(instruction), ": ", status.message()));
 }
 
 bool IsEmpty(const xla::Shape& shape) { return shape.IsArray() && xla::ShapeUtil::IsZeroElementArray(shape); }
@@ -102,7 +104,8 @@ absl::StatusOr<TensorType> Lowering::TypeOf(const xla::HloInstruction& instructi
 absl::StatusOr<TensorId> Lowering::Broadcastable(const xla::HloInstruction* instruction) {
   const auto found = values_.find(instruction);
   if (found == values_.end() || found->second.size() != 1) {
-    return absl::InternalError(absl::StrCat("instruction ", instruction->name(), " has no array value; report a bug"));
+    return absl::InternalError(
+        absl::StrCat("instruction ", instruction->name(), " has no array value; " HPU_REPORT_BUG));
   }
   return found->second.front();
 }
@@ -178,7 +181,7 @@ absl::Status Lowering::SetArguments(const xla::HloComputation& entry) {
       Set(parameter, builder_.AddArgument(i, *type));
     } else {
       const absl::Status& status = type.status();
-      first_refused.Update(absl::Status(status.code(), absl::StrCat("argument ", i, ": ", status.message())));
+      first_refused.Update(Reworded(status, absl::StrCat("argument ", i, ": ", status.message())));
     }
   }
   return first_refused;

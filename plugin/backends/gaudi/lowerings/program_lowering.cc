@@ -17,6 +17,8 @@
 #include "plugin/backends/gaudi/plan/element_types.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/hal/types.h"
 #include "xla/hlo/ir/hlo_clone_context.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -102,8 +104,7 @@ class ProgramBuilder {
     }
     const absl::StatusOr<TensorType> type = TensorTypeOf(value.shape(), target_.generation);
     if (!type.ok()) {
-      return absl::Status(type.status().code(),
-                          absl::StrCat(Describe(*value.instruction), ": ", type.status().message()));
+      return Reworded(type.status(), absl::StrCat(Describe(*value.instruction), ": ", type.status().message()));
     }
     return Add(ProgramMemory::Kind::kBuffer, -1, ElementCount(type->sizes) * BytesOf(type->type));
   }
@@ -256,7 +257,7 @@ class ComputationSplit {
     if (predicate->opcode() != HloOpcode::kGetTupleElement ||
         predicate->operand(0)->opcode() != HloOpcode::kParameter) {
       return absl::InternalError(
-          absl::StrCat(loop->name(), ": the loop's condition is not an element of its state; report a bug"));
+          absl::StrCat(loop->name(), ": the loop's condition is not an element of its state; " HPU_REPORT_BUG));
     }
     Step step;
     step.predicate = state[predicate->tuple_index()];

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 
 namespace hpu::synapse {
 namespace {
@@ -208,7 +209,7 @@ absl::Status Library::Launch(synStreamHandle stream, const LaunchTable& table, u
   const uint32_t count = table.size();
   if (table.profile() != profile_) {
     return absl::InternalError(absl::StrCat("cannot launch with a table of SynapseAI ", ProfileName(table.profile()),
-                                            ": the library has release ", version_, "; report a bug"));
+                                            ": the library has release ", version_, "; " HPU_REPORT_BUG));
   }
   if (profile_ == Profile::k1_5) {
     return HPU_SYNAPSE_CALL(functions_1_5_, synLaunch, (stream, table.entries_1_5(), count, workspace, recipe, 0),

@@ -1,5 +1,7 @@
 #include "plugin/backends/gaudi/synapse/status.h"
 
+#include "plugin/base/version/contact.h"
+
 namespace hpu::synapse {
 namespace {
 
@@ -26,7 +28,7 @@ absl::string_view Advice(synStatus status) {
     case synBusy:
       return "queued work has not ended; try again later";
     case synUninitialized:
-      return "SynapseAI is not initialised in this process; report a bug";
+      return "SynapseAI is not initialised in this process; " HPU_REPORT_BUG;
     default:
       return "see SynapseAI's logs for details; HABANA_LOGS sets their folder";
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "xla/xla.pb.h"
 
 namespace hpu::pjrt {
@@ -190,12 +191,12 @@ absl::Status Client::Initialize(size_t index) {
 }
 
 absl::Status Client::WithMemoryStats(absl::Status status) const {
-  constexpr absl::string_view kHead = "device memory by the plugin: ";
-  if (!absl::IsResourceExhausted(status) || absl::StrContains(status.message(), kHead)) return status;
+  if (!absl::IsResourceExhausted(status) || Has(status, Payload::kMemoryStatistics)) return status;
   const auto stats = memory_stats();
   if (!stats.ok()) return status;
   const absl::string_view text = absl::StripSuffix(status.message(), ".");
-  return absl::ResourceExhaustedError(absl::StrCat(text, "; ", kHead, Describe(*stats)));
+  return With(Reworded(status, absl::StrCat(text, "; device memory by the plugin: ", Describe(*stats))),
+              Payload::kMemoryStatistics);
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(absl::string_view hlo, absl::string_view options) const {

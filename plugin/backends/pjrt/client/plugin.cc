@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/backends/pjrt/client/hidden_xla_flags.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 
 namespace hpu::pjrt {
 namespace {
@@ -133,7 +134,7 @@ absl::Status Plugin::Named(const char* name, const absl::Status& status) const {
     absl::StrAppend(&text, " (the plugin has version ", version(), " of the PJRT C API, this build ", PJRT_API_MAJOR,
                     ".", PJRT_API_MINOR, ")");
   }
-  return absl::Status(status.code(), text);
+  return Reworded(status, text);
 }
 
 bool Plugin::Lengthen(const absl::Status& status, size_t capacity, size_t* struct_size) {

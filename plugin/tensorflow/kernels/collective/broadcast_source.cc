@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/kernels/collective/collective_watch.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "tensorflow/core/framework/collective.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor_util.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 
@@ -19,9 +19,9 @@ absl::StatusOr<TensorShape> ReceivedShape(OpKernelContext* context) {
   TensorShape shape;
   const tensorflow::Tensor* tensor = nullptr;
   if (context->input("shape", &tensor).ok()) {
-    TF_RETURN_IF_ERROR(tensorflow::tensor::MakeShape(*tensor, &shape));
+    HPU_RETURN_IF_ERROR(tensorflow::tensor::MakeShape(*tensor, &shape));
   } else {
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(context->op_kernel().def(), "shape", &shape));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(context->op_kernel().def(), "shape", &shape));
   }
   return shape;
 }

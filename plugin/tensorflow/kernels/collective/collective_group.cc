@@ -6,9 +6,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "tsl/platform/env.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 #include "tsl/platform/threadpool.h"
 
 namespace hpu {
@@ -39,9 +39,9 @@ absl::Status CollectiveGroup::Join(int group_key, const hal::CommunicatorOptions
     return absl::AlreadyExistsError(absl::StrCat("this process has already joined a communicator for collective group ",
                                                  group_key, "; join each group once"));
   }
-  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
-  TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
-  TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
+  HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  HPU_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
+  HPU_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
   std::vector<GroupMember> members;
   for (std::string& task : tasks) {
     const bool is_local = static_cast<int>(members.size()) == options.rank;
@@ -68,22 +68,22 @@ bool CollectiveGroup::Any() { return AllGroups().any; }
 
 absl::Status CollectiveGroup::Order(const CollectiveOperation& operation) {
   if (operation.ready != nullptr) {
-    TF_RETURN_IF_ERROR(stream_->Wait(*operation.ready));
+    HPU_RETURN_IF_ERROR(stream_->Wait(*operation.ready));
   } else {
-    TF_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
+    HPU_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
   }
   using Kind = CollectiveOperation::Kind;
   const Kind kind = operation.kind;
   const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
   const int from = kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size() : 1;
   const int to = kind == Kind::kAllGather || kind == Kind::kAllToAll ? size() : 1;
-  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(operation.source, bytes * from, *stream_));
+  HPU_RETURN_IF_ERROR(device_->OrderAfterCopies(operation.source, bytes * from, *stream_));
   return device_->OrderAfterCopies(operation.destination, bytes * to, *stream_);
 }
 
 absl::Status CollectiveGroup::AllToAll(const CollectiveOperation& operation) {
   const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
-  TF_RETURN_IF_ERROR(communicator_->BeginGroup());
+  HPU_RETURN_IF_ERROR(communicator_->BeginGroup());
   absl::Status status;
   for (int rank = 0; rank < size(); ++rank) {
     if (rank == communicator_->rank()) continue;
@@ -93,7 +93,7 @@ absl::Status CollectiveGroup::AllToAll(const CollectiveOperation& operation) {
     status.Update(communicator_->Receive(*stream_, to, operation.elements, operation.dtype, rank));
   }
   status.Update(communicator_->EndGroup());
-  TF_RETURN_IF_ERROR(status);
+  HPU_RETURN_IF_ERROR(status);
   const uint64_t own = communicator_->rank() * bytes;
   return stream_->CopyOnDevice(operation.source + own, operation.destination + own, bytes);
 }
@@ -113,7 +113,7 @@ absl::Status CollectiveGroup::Start(const CollectiveOperation& operation) {
       return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
   return absl::InternalError(
-      absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind), "; report a bug"));
+      absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind), "; " HPU_REPORT_BUG));
 }
 
 absl::Status CollectiveGroup::WithNames(const absl::Status& status) const {
@@ -129,8 +129,8 @@ absl::Status CollectiveGroup::WithNames(const absl::Status& status) const {
 
 absl::Status CollectiveGroup::Queue(const CollectiveOperation& operation, std::function<void(absl::Status)> done) {
   std::lock_guard<std::mutex> lock(mutex_);
-  TF_RETURN_IF_ERROR(Order(operation));
-  TF_RETURN_IF_ERROR(Start(operation));
+  HPU_RETURN_IF_ERROR(Order(operation));
+  HPU_RETURN_IF_ERROR(Start(operation));
   return stream_->AddCallback([this, done = std::move(done)](const absl::Status& status) {
     Completions().Schedule([this, done, status] {
       if (!status.ok()) stream_->Synchronize().IgnoreError();  // clears the error for later operations

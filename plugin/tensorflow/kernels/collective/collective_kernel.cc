@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
@@ -84,8 +85,8 @@ class Run {
   }
 
   absl::Status Exchange() {
-    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuDeviceOf(context_));
-    TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+    HPU_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuDeviceOf(context_));
+    HPU_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
     // CollectiveBcastRecv (V1) has no input.
     const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/passes/collectives/collective_pass.h"
 #include "plugin/tensorflow/kernels/collective/broadcast_source.h"
@@ -15,7 +16,6 @@
 #include "plugin/tensorflow/kernels/staged_tensor.h"
 #include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -131,9 +131,9 @@ class Exchange {
     if (!shape.ok()) return shape.status();
     Tensor* output = nullptr;
     if (op_.kind == OperationKind::kAllReduce || (op_.kind == OperationKind::kBroadcast && op_.sends)) {
-      TF_RETURN_IF_ERROR(context_->forward_input_or_allocate_output({0}, 0, *shape, &output));
+      HPU_RETURN_IF_ERROR(context_->forward_input_or_allocate_output({0}, 0, *shape, &output));
     } else {
-      TF_RETURN_IF_ERROR(context_->allocate_output(0, *shape, &output));
+      HPU_RETURN_IF_ERROR(context_->allocate_output(0, *shape, &output));
     }
     operation_.kind = op_.kind;
     operation_.op = op_.reduce;

@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/compat/graph_rewrites.h"
 #include "plugin/passes/functions/function_rewriter.h"
@@ -17,8 +18,6 @@
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/protobuf/config.pb.h"
 #include "tensorflow/core/protobuf/rewriter_config.pb.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -96,7 +95,7 @@ absl::Status Mark(FunctionLibraryDefinition* library, FunctionDef* function) {
     } else if (copy.attr().contains("Tcond")) {
       ConvertPredicate(&copy, function);
     } else if (copy.attr().contains("cond")) {
-      TF_RETURN_IF_ERROR(ConvertCondition(library, &copy));
+      HPU_RETURN_IF_ERROR(ConvertCondition(library, &copy));
     }
     (*copy.mutable_attr())[kLowerAttr].set_b(true);
     *function->mutable_node_def(i) = std::move(copy);
@@ -108,8 +107,8 @@ absl::Status MarkAll(FunctionLibraryDefinition* library) {
   for (const std::string& name : library->ListFunctionNames()) {
     if (!HasControlFlow(*library->Find(name))) continue;
     FunctionDef marked = *library->Find(name);
-    TF_RETURN_IF_ERROR(Mark(library, &marked));
-    TF_RETURN_IF_ERROR(library->ReplaceFunction(name, marked));
+    HPU_RETURN_IF_ERROR(Mark(library, &marked));
+    HPU_RETURN_IF_ERROR(library->ReplaceFunction(name, marked));
   }
   return absl::OkStatus();
 }
@@ -123,7 +122,7 @@ absl::StatusOr<FunctionDef> WithLastingResults(const FunctionDef& function, Grap
     NodeDef after;
     after.set_name(graph->NewName(name + "/done"));
     after.set_op("NoOp");
-    TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(after)));
+    HPU_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(after)));
     if (const auto found = nodes.find(name); found != nodes.end()) graph->AddControlEdge(found->second, node);
     name = node->name();
   }
@@ -169,7 +168,7 @@ absl::Status UseOneDnn(std::unique_ptr<Graph>* graph, FunctionLibraryDefinition*
   options.is_function_graph = true;
   for (const auto& [phase, passes] : Registry::Global()->groups().at(Registry::POST_PARTITIONING)) {
     for (const auto& pass : passes) {
-      if (pass->name() == "MklLayoutRewritePass") TF_RETURN_IF_ERROR(pass->Run(options));
+      if (pass->name() == "MklLayoutRewritePass") HPU_RETURN_IF_ERROR(pass->Run(options));
     }
   }
   *graph = std::move(partition);
@@ -180,17 +179,17 @@ absl::Status UseOneDnn(std::unique_ptr<Graph>* graph, FunctionLibraryDefinition*
 
 absl::StatusOr<FunctionDef> WithCpuRewrites(const FunctionDef& function, FunctionLibraryDefinition* library,
                                             tensorflow::Device* cpu) {
-  TF_RETURN_IF_ERROR(MarkAll(library));
+  HPU_RETURN_IF_ERROR(MarkAll(library));
   FunctionDef marked = function;
-  TF_RETURN_IF_ERROR(Mark(library, &marked));
-  TF_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(marked, *library));
+  HPU_RETURN_IF_ERROR(Mark(library, &marked));
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<tensorflow::FunctionBody> body, MakeFunctionBody(marked, *library));
   auto graph = std::make_unique<Graph>(library);
   tensorflow::CopyGraph(*body->graph, graph.get());
-  TF_ASSIGN_OR_RETURN(const FunctionDef lasting, WithLastingResults(function, graph.get()));
-  if (HasControlFlow(function)) TF_RETURN_IF_ERROR(LowerControlFlow(&graph, library));
-  TF_RETURN_IF_ERROR(WriteOutFusedOps(graph.get()));
-  TF_RETURN_IF_ERROR(FuseOps(lasting, &graph, library, cpu));
-  TF_RETURN_IF_ERROR(UseOneDnn(&graph, library));
+  HPU_ASSIGN_OR_RETURN(const FunctionDef lasting, WithLastingResults(function, graph.get()));
+  if (HasControlFlow(function)) HPU_RETURN_IF_ERROR(LowerControlFlow(&graph, library));
+  HPU_RETURN_IF_ERROR(WriteOutFusedOps(graph.get()));
+  HPU_RETURN_IF_ERROR(FuseOps(lasting, &graph, library, cpu));
+  HPU_RETURN_IF_ERROR(UseOneDnn(&graph, library));
   return passes::FunctionLike(lasting, *graph, function.signature().name());
 }
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/host_results.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -39,9 +39,9 @@ absl::StatusOr<std::optional<DeviceView>> DeviceView::Open(ProcessDevice& device
   const hal::HostView* view = device.traits().host_view;
   if (view == nullptr) return std::optional<DeviceView>();
   for (int i = 0; i < arguments.size(); ++i) {
-    TF_RETURN_IF_ERROR(OrderAfterCopies(device, arguments.value(i)));
+    HPU_RETURN_IF_ERROR(OrderAfterCopies(device, arguments.value(i)));
   }
-  TF_RETURN_IF_ERROR(WaitForHostResults(device));
+  HPU_RETURN_IF_ERROR(WaitForHostResults(device));
   return std::optional<DeviceView>(DeviceView(device, *view));
 }
 
@@ -66,7 +66,7 @@ Tensor DeviceView::Of(const Tensor& tensor, Access access) const {
 
 absl::Status DeviceView::WaitForEarlierUsers(const std::vector<Tensor>& tensors) const {
   if (tensors.empty()) return absl::OkStatus();
-  for (const Tensor& tensor : tensors) TF_RETURN_IF_ERROR(OrderAfterCopies(*device_, tensor));
+  for (const Tensor& tensor : tensors) HPU_RETURN_IF_ERROR(OrderAfterCopies(*device_, tensor));
   return WaitForHostResults(*device_);
 }
 

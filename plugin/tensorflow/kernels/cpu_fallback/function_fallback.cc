@@ -4,7 +4,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/threads/caller_threads.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/compat/function_runtimes.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
@@ -14,8 +16,6 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -93,7 +93,7 @@ class FunctionFallback : public CpuFallback {
   absl::Status Instantiate(const tensorflow::NameAttrList& function) {
     if (runtime_.get() == nullptr) {
       return absl::InternalError(absl::StrCat("the CPU fallback's device ", host_->device()->name(),
-                                              " has no function runtime; report a bug"));
+                                              " has no function runtime; " HPU_REPORT_BUG));
     }
     return runtime_.get()->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }
@@ -128,7 +128,7 @@ class FunctionFallback : public CpuFallback {
 absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorflow::NameAttrList& function,
                                                                   const FunctionLibraryDefinition& library,
                                                                   int graph_def_version) {
-  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  HPU_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
   if (definition == nullptr) {
     return absl::NotFoundError(absl::StrCat(
@@ -139,15 +139,16 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFunctionFallback(const tensorfl
   tensorflow::FunctionDefLibrary reachable = library.ReachableDefinitions(*definition).ToProto();
   for (FunctionDef& other : *reachable.mutable_function()) {
     if (other.signature().name() != function.name())
-      TF_RETURN_IF_ERROR(own->AddFunctionDef(CpuVersion(std::move(other))));
+      HPU_RETURN_IF_ERROR(own->AddFunctionDef(CpuVersion(std::move(other))));
   }
   for (const tensorflow::GradientDef& gradient : reachable.gradient()) {
-    TF_RETURN_IF_ERROR(own->AddGradientDef(gradient));
+    HPU_RETURN_IF_ERROR(own->AddGradientDef(gradient));
   }
-  TF_ASSIGN_OR_RETURN(const FunctionDef rewritten, WithCpuRewrites(CpuVersion(*definition), own.get(), host->device()));
-  TF_RETURN_IF_ERROR(own->AddFunctionDef(rewritten));
+  HPU_ASSIGN_OR_RETURN(const FunctionDef rewritten,
+                       WithCpuRewrites(CpuVersion(*definition), own.get(), host->device()));
+  HPU_RETURN_IF_ERROR(own->AddFunctionDef(rewritten));
   auto program = std::make_unique<FunctionFallback>(host, std::move(own), graph_def_version);
-  TF_RETURN_IF_ERROR(program->Instantiate(function));
+  HPU_RETURN_IF_ERROR(program->Instantiate(function));
   return std::unique_ptr<CpuFallback>(std::move(program));
 }
 

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "tensorflow/core/framework/op.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -14,12 +13,12 @@ using tensorflow::Tensor;
 
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
                                                                     int graph_def_version) {
-  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  HPU_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(node, tensorflow::OpRegistry::Global(), &properties));
   tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
+  HPU_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
       tensorflow::DeviceType("CPU"), host->device(), host->device()->GetAllocator({}), /*flib=*/nullptr,
       host->device()->resource_manager(), properties, graph_def_version, &kernel));
   return std::unique_ptr<tensorflow::OpKernel>(kernel);
@@ -47,7 +46,7 @@ HostCall::HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationM
 }
 
 absl::Status HostCall::TakeOutputs(std::vector<Tensor>* outputs) {
-  TF_RETURN_IF_ERROR(context_->status());
+  HPU_RETURN_IF_ERROR(context_->status());
   for (int i = 0; i < context_->num_outputs(); ++i) {
     std::unique_ptr<Tensor> output(context_->release_output(i).tensor);
     if (output == nullptr) {

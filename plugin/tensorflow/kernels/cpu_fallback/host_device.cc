@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/zeroed_device.h"
 #include "tensorflow/core/framework/device_factory.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/public/session_options.h"
 #include "tensorflow/core/util/device_name_utils.h"
-#include "tsl/platform/errors.h"
 #include "tsl/platform/unbounded_work_queue.h"
 
 namespace hpu {
@@ -47,7 +47,7 @@ HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
 
 absl::StatusOr<tensorflow::Device*> CpuDeviceOf(tensorflow::OpKernelContext* context) {
   std::string name;
-  TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
+  HPU_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
   return FindDevice(*context->function_library(), name);
 }
 
@@ -67,7 +67,7 @@ absl::StatusOr<HostVariables::Variable> HostVariables::Make(const tensorflow::Te
     variables_.emplace_back(variable.var);
     *variable.var->tensor() = *value;
     variable.var->is_initialized = true;
-    TF_RETURN_IF_ERROR(device_->resource_manager()->Create(container_, name, variable.var));
+    HPU_RETURN_IF_ERROR(device_->resource_manager()->Create(container_, name, variable.var));
   }
   variable.handle = tensorflow::Tensor(tensorflow::DT_RESOURCE, tensorflow::TensorShape());
   variable.handle.scalar<tensorflow::ResourceHandle>()() =

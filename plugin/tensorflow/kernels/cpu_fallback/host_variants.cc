@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
@@ -12,8 +13,6 @@
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/variant_op_registry.h"
 #include "tensorflow/core/public/version.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -46,17 +45,17 @@ class VariantCopy {
     if (from.dtype() == tensorflow::DT_VARIANT) {
       *to = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, from.shape());
       for (int64_t i = 0; i < from.NumElements(); ++i) {
-        TF_RETURN_IF_ERROR(Copy(from.flat<Variant>()(i), &to->flat<Variant>()(i)));
+        HPU_RETURN_IF_ERROR(Copy(from.flat<Variant>()(i), &to->flat<Variant>()(i)));
       }
       return absl::OkStatus();
     }
     if (direction_ == VariantDeviceCopyDirection::DEVICE_TO_HOST) {
-      TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
-      TF_ASSIGN_OR_RETURN(*to, HostCopyOf(*device, from));
+      HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+      HPU_ASSIGN_OR_RETURN(*to, HostCopyOf(*device, from));
       return absl::OkStatus();
     }
-    TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context_, from.dtype()));
-    TF_ASSIGN_OR_RETURN(*to, memory.InPlace(from));
+    HPU_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context_, from.dtype()));
+    HPU_ASSIGN_OR_RETURN(*to, memory.InPlace(from));
     return absl::OkStatus();
   }
 
@@ -67,11 +66,11 @@ class VariantCopy {
 absl::StatusOr<std::unique_ptr<CpuFallback>> MakeVariantFallback(size_t inputs) {
   tensorflow::NodeDef node;
   if (inputs == 1) {
-    TF_RETURN_IF_ERROR(
+    HPU_RETURN_IF_ERROR(
         tensorflow::NodeDefBuilder("zeros_like", "ZerosLike").Input("x", 0, tensorflow::DT_VARIANT).Finalize(&node));
   } else {
     const std::vector<tensorflow::NodeDefBuilder::NodeOut> sources(inputs, {"x", 0, tensorflow::DT_VARIANT});
-    TF_RETURN_IF_ERROR(tensorflow::NodeDefBuilder("add_n", "AddN").Input(sources).Finalize(&node));
+    HPU_RETURN_IF_ERROR(tensorflow::NodeDefBuilder("add_n", "AddN").Input(sources).Finalize(&node));
   }
   return MakeKernelFallback(node, TF_GRAPH_DEF_VERSION);
 }
@@ -79,15 +78,15 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeVariantFallback(size_t inputs) 
 }  // namespace
 
 absl::Status ComputeVariantOnHost(OpKernelContext* context, absl::Span<const Variant* const> inputs, Variant* output) {
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<CpuFallback> program, MakeVariantFallback(inputs.size()));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<CpuFallback> program, MakeVariantFallback(inputs.size()));
   const VariantCopy to_host(context, VariantDeviceCopyDirection::DEVICE_TO_HOST);
   std::vector<Tensor> copies;
   for (const Variant* input : inputs) {
     Tensor& copy = copies.emplace_back(tensorflow::DT_VARIANT, tensorflow::TensorShape());
-    TF_RETURN_IF_ERROR(to_host.Copy(*input, &copy.scalar<Variant>()()));
+    HPU_RETURN_IF_ERROR(to_host.Copy(*input, &copy.scalar<Variant>()()));
   }
   std::vector<Tensor> results;
-  TF_RETURN_IF_ERROR(program->Run(context, std::move(copies), &results));
+  HPU_RETURN_IF_ERROR(program->Run(context, std::move(copies), &results));
   return VariantCopy(context, VariantDeviceCopyDirection::HOST_TO_DEVICE).Copy(results[0].scalar<Variant>()(), output);
 }
 

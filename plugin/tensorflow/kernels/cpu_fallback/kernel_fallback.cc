@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/cpu_fallback.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_call.h"
@@ -11,8 +12,6 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -53,11 +52,11 @@ std::string CpuKernelName(const tensorflow::NodeDef& node) {
 // Returns a function that consists of the node.
 absl::StatusOr<tensorflow::FunctionDef> AsFunction(const tensorflow::NodeDef& node) {
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
+  HPU_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
   tensorflow::DataTypeVector inputs, outputs;
-  TF_RETURN_IF_ERROR(tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs));
+  HPU_RETURN_IF_ERROR(tensorflow::InOutTypesForNode(node, *op, &inputs, &outputs));
   tensorflow::NameRangeMap results;
-  TF_RETURN_IF_ERROR(tensorflow::NameRangesForNode(tensorflow::AttrSlice(node), *op, nullptr, &results));
+  HPU_RETURN_IF_ERROR(tensorflow::NameRangesForNode(tensorflow::AttrSlice(node), *op, nullptr, &results));
   tensorflow::FunctionDef function;
   tensorflow::OpDef* signature = function.mutable_signature();
   signature->set_name(absl::StrCat(node.op(), "InFloat32"));
@@ -86,11 +85,11 @@ absl::StatusOr<tensorflow::FunctionDef> AsFunction(const tensorflow::NodeDef& no
 
 absl::StatusOr<std::unique_ptr<CpuFallback>> MakeFloat32Fallback(const tensorflow::NodeDef& node,
                                                                  int graph_def_version) {
-  TF_ASSIGN_OR_RETURN(tensorflow::FunctionDef function, AsFunction(node));
+  HPU_ASSIGN_OR_RETURN(tensorflow::FunctionDef function, AsFunction(node));
   tensorflow::NameAttrList call;
   call.set_name(function.signature().name());
   tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
-  TF_RETURN_IF_ERROR(library.AddFunctionDef(function));
+  HPU_RETURN_IF_ERROR(library.AddFunctionDef(function));
   return MakeFunctionFallback(call, library, graph_def_version);
 }
 
@@ -108,8 +107,8 @@ absl::StatusOr<std::unique_ptr<CpuFallback>> MakeKernelFallback(const tensorflow
                                             ": TensorFlow runs the op on the CPU only through XLA; use another op"));
   }
   if (HasCpuKernelInFloat32Only(node)) return MakeFloat32Fallback(node, graph_def_version);
-  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
-  TF_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));
+  HPU_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));
   return std::unique_ptr<CpuFallback>(new KernelFallback(host, std::move(kernel)));
 }
 

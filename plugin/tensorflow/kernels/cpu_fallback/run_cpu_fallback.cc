@@ -7,11 +7,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/device_view.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
 #include "tensorflow/core/framework/tensor_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -19,17 +20,14 @@ namespace {
 using tensorflow::Tensor;
 using tensorflow::Var;
 
-constexpr char kHostMemoryUrl[] = "hpu-tensorflow/host-memory-exhausted";
-
 // TensorFlow's error of exhausted memory names only the CPU's allocator. Adds the op and the remedy.
 absl::Status ExplainExhaustedMemory(const tensorflow::OpKernel& kernel, const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return status;
-  absl::Status explained = absl::ResourceExhaustedError(
-      absl::StrCat(status.message(), "\n", kernel.name(), " (", kernel.type_string(),
-                   ") ran on the CPU instead of the HPU, and host memory is exhausted: reduce the batch size, or free "
-                   "tensors"));
-  explained.SetPayload(kHostMemoryUrl, absl::Cord());
-  return explained;
+  return With(
+      Reworded(status, absl::StrCat(status.message(), "\n", kernel.name(), " (", kernel.type_string(),
+                                    ") ran on the CPU instead of the HPU, and host memory is exhausted: reduce the "
+                                    "batch size, or free tensors")),
+      Payload::kHostMemoryExhausted);
 }
 
 class CpuFallbackRun {
@@ -43,23 +41,23 @@ class CpuFallbackRun {
         temporaries_(host) {}
 
   absl::StatusOr<uint64_t> Run(CpuFallback& program) {
-    TF_ASSIGN_OR_RETURN(view_, DeviceView::Open(device_, arguments_));
+    HPU_ASSIGN_OR_RETURN(view_, DeviceView::Open(device_, arguments_));
     std::vector<Tensor> inputs;
     for (int i = 0; i < context_->num_inputs(); ++i) {
       if (arguments_.variable(i) != nullptr) {
-        TF_ASSIGN_OR_RETURN(Tensor handle, Borrow(i));
+        HPU_ASSIGN_OR_RETURN(Tensor handle, Borrow(i));
         inputs.push_back(std::move(handle));
       } else {
-        TF_ASSIGN_OR_RETURN(Tensor copy, ToHost(context_->input(i)));
+        HPU_ASSIGN_OR_RETURN(Tensor copy, ToHost(context_->input(i)));
         inputs.push_back(std::move(copy));
       }
     }
     std::vector<Tensor> outputs;
-    TF_RETURN_IF_ERROR(
+    HPU_RETURN_IF_ERROR(
         ExplainExhaustedMemory(context_->op_kernel(), program.Run(context_, std::move(inputs), &outputs)));
-    TF_RETURN_IF_ERROR(PrepareUpdates());
-    TF_RETURN_IF_ERROR(SetOutputs(outputs));
-    TF_RETURN_IF_ERROR(CommitUpdates());
+    HPU_RETURN_IF_ERROR(PrepareUpdates());
+    HPU_RETURN_IF_ERROR(SetOutputs(outputs));
+    HPU_RETURN_IF_ERROR(CommitUpdates());
     return bytes_;
   }
 
@@ -93,15 +91,15 @@ class CpuFallbackRun {
 
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
     if (CanView(tensor)) return view_->Of(tensor, DeviceView::Access::kRead);
-    TF_ASSIGN_OR_RETURN(Tensor copy, HostCopyOf(device_, tensor));
+    HPU_ASSIGN_OR_RETURN(Tensor copy, HostCopyOf(device_, tensor));
     if (!copy.SharesBufferWith(tensor)) bytes_ += tensor.TotalBytes();
     return copy;
   }
 
   absl::StatusOr<Tensor> ToDevice(const Tensor& tensor) {
     Tensor copy;
-    TF_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
-    TF_RETURN_IF_ERROR(CopyToNewMemory({tensor}, {copy}));
+    HPU_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
+    HPU_RETURN_IF_ERROR(CopyToNewMemory({tensor}, {copy}));
     return copy;
   }
 
@@ -129,10 +127,10 @@ class CpuFallbackRun {
       return BorrowInPlace(i, std::move(entry));
     }
     if (variable->is_initialized) {
-      TF_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
+      HPU_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
     }
-    TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(variable->is_initialized ? &entry.before : nullptr,
-                                                           tensorflow::HandleFromInput(context_, i)));
+    HPU_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(variable->is_initialized ? &entry.before : nullptr,
+                                                            tensorflow::HandleFromInput(context_, i)));
     if (variable->is_initialized && IsOwnedByTemporary(*variable->tensor(), entry.before)) {
       // An element without plain bytes, such as a string, counts as changed.
       if (tensorflow::DataTypeCanUseMemcpy(entry.before.dtype())) entry.bytes = std::string(entry.before.tensor_data());
@@ -146,7 +144,7 @@ class CpuFallbackRun {
   absl::StatusOr<Tensor> BorrowInPlace(int i, Borrowed entry) {
     const Tensor value = view_->Of(*entry.variable->tensor(), DeviceView::Access::kWrite);
     entry.viewed = value.data();
-    TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(&value, tensorflow::HandleFromInput(context_, i)));
+    HPU_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(&value, tensorflow::HandleFromInput(context_, i)));
     borrowed_.push_back(std::move(entry));
     return borrowed_.back().temporary.handle;
   }
@@ -166,7 +164,7 @@ class CpuFallbackRun {
       if (entry.in_place || value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
         entry.after = value;
       } else {
-        TF_ASSIGN_OR_RETURN(entry.after, ToDevice(value));
+        HPU_ASSIGN_OR_RETURN(entry.after, ToDevice(value));
       }
     }
     return absl::OkStatus();
@@ -175,7 +173,7 @@ class CpuFallbackRun {
   absl::Status SetOutputs(const std::vector<Tensor>& outputs) {
     if (static_cast<int>(outputs.size()) != context_->num_outputs()) {
       return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": expected ", context_->num_outputs(),
-                                              " results from the CPU, got ", outputs.size(), "; report a bug"));
+                                              " results from the CPU, got ", outputs.size(), "; " HPU_REPORT_BUG));
     }
     std::vector<Tensor> from, to;
     for (int i = 0; i < context_->num_outputs(); ++i) {
@@ -186,7 +184,7 @@ class CpuFallbackRun {
         continue;
       }
       Tensor copy;
-      TF_RETURN_IF_ERROR(context_->allocate_temp(outputs[i].dtype(), outputs[i].shape(), &copy));
+      HPU_RETURN_IF_ERROR(context_->allocate_temp(outputs[i].dtype(), outputs[i].shape(), &copy));
       context_->set_output(i, copy);
       from.push_back(outputs[i]);
       to.push_back(std::move(copy));
@@ -195,8 +193,8 @@ class CpuFallbackRun {
   }
 
   absl::Status CopyToNewMemory(const std::vector<Tensor>& from, const std::vector<Tensor>& to) {
-    if (view_) TF_RETURN_IF_ERROR(view_->WaitForEarlierUsers(to));
-    for (size_t i = 0; i < from.size(); ++i) TF_RETURN_IF_ERROR(CopyToDevice(from[i], to[i]));
+    if (view_) HPU_RETURN_IF_ERROR(view_->WaitForEarlierUsers(to));
+    for (size_t i = 0; i < from.size(); ++i) HPU_RETURN_IF_ERROR(CopyToDevice(from[i], to[i]));
     return absl::OkStatus();
   }
 
@@ -206,7 +204,7 @@ class CpuFallbackRun {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;
       if (entry.in_place) {
-        TF_RETURN_IF_ERROR(CopyToDevice(entry.after, *entry.variable->tensor()));
+        HPU_RETURN_IF_ERROR(CopyToDevice(entry.after, *entry.variable->tensor()));
         continue;
       }
       *entry.variable->tensor() = entry.after;
@@ -230,17 +228,17 @@ class CpuFallbackRun {
 absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
   if (tensor.TotalBytes() == 0 || !device.Owns(tensor.data())) return tensor;
   Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
-  TF_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(copy.data()), tensor.TotalBytes()));
+  HPU_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(copy.data()), tensor.TotalBytes()));
   return copy;
 }
 
 absl::StatusOr<uint64_t> RunCpuFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         CpuFallback& program, const KernelArguments& arguments,
                                         UpdatesOnError updates_on_error) {
-  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  HPU_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   return CpuFallbackRun(context, device, *host, arguments, updates_on_error).Run(program);
 }
 
-bool IsHostMemoryExhausted(const absl::Status& status) { return status.GetPayload(kHostMemoryUrl).has_value(); }
+bool IsHostMemoryExhausted(const absl::Status& status) { return Has(status, Payload::kHostMemoryExhausted); }
 
 }  // namespace hpu

@@ -4,12 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/kernels/host_constant_op.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -32,8 +32,8 @@ class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
  private:
   static absl::Status Make(OpKernelConstruction* construction, OpKernel** kernel) {
     std::shared_ptr<const tensorflow::NodeProperties> properties;
-    TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
-                                                                     tensorflow::OpRegistry::Global(), &properties));
+    HPU_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
+                                                                      tensorflow::OpRegistry::Global(), &properties));
     auto* device = static_cast<tensorflow::DeviceBase*>(construction->device());
     return tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_GPU), device, device->GetAllocator({}),
                                       construction->function_library(), construction->resource_manager(), properties,

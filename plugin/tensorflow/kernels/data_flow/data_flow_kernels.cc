@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/data_flow_memory.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/partial_tensor_shape.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -34,9 +33,9 @@ class Copy : public tensorflow::OpKernel {
 
  private:
   static absl::Status CopyToOutput(OpKernelContext* context, const Tensor& input) {
-    TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, input.dtype()));
+    HPU_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, input.dtype()));
     Tensor* output = nullptr;
-    TF_RETURN_IF_ERROR(context->allocate_output(0, input.shape(), &output));
+    HPU_RETURN_IF_ERROR(context->allocate_output(0, input.shape(), &output));
     return memory.Copy(input, 0, output, 0, input.NumElements());
   }
 };

@@ -5,8 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_variants.h"
 #include "plugin/tensorflow/kernels/data_flow_memory.h"
@@ -17,8 +20,6 @@
 #include "tensorflow/core/kernels/tensor_list_util.h"
 #include "tensorflow/core/kernels/variant_ops_util.h"
 #include "tensorflow/core/public/version.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 // Tag type for the HPU in TensorFlow's registry of variant functions.
@@ -47,13 +48,13 @@ using tensorflow::data::OptionalVariant;
 
 absl::StatusOr<std::unique_ptr<OpKernel>> MakeAddKernel(OpKernelContext* context, DataType dtype) {
   tensorflow::NodeDef node;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeDefBuilder("add_elements", "AddV2").Input("x", 0, dtype).Input("y", 0, dtype).Finalize(&node));
   std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(node, tensorflow::OpRegistry::Global(), &properties));
   OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
+  HPU_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
       tensorflow::DeviceType(kDeviceType), context->device(), context->device()->GetAllocator({}), /*flib=*/nullptr,
       context->resource_manager(), properties, TF_GRAPH_DEF_VERSION, &kernel));
   return std::unique_ptr<OpKernel>(kernel);
@@ -66,7 +67,7 @@ absl::StatusOr<OpKernel*> AddKernel(OpKernelContext* context, DataType dtype) {
   absl::MutexLock lock(mutex);
   std::unique_ptr<OpKernel>& kernel = (*kernels)[dtype];
   if (kernel == nullptr) {
-    TF_ASSIGN_OR_RETURN(kernel, MakeAddKernel(context, dtype));
+    HPU_ASSIGN_OR_RETURN(kernel, MakeAddKernel(context, dtype));
   }
   return kernel.get();
 }
@@ -95,11 +96,11 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   params.output_attr_array = &output_attributes;
   OpKernelContext context(&params, 1);
   kernel->Compute(&context);
-  TF_RETURN_IF_ERROR(context.status());
+  HPU_RETURN_IF_ERROR(context.status());
   std::unique_ptr<Tensor> result(context.release_output(0).tensor);
   if (result == nullptr) {
     return absl::InternalError(
-        absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output; report a bug"));
+        absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output; " HPU_REPORT_BUG));
   }
   *output = std::move(*result);
   return absl::OkStatus();
@@ -110,7 +111,7 @@ template <typename Each>
 absl::Status ForEachVariant(const Tensor& like, Tensor* output, Each each) {
   *output = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, like.shape());
   auto out = output->flat<Variant>();
-  for (int64_t i = 0; i < like.NumElements(); ++i) TF_RETURN_IF_ERROR(each(i, &out(i)));
+  for (int64_t i = 0; i < like.NumElements(); ++i) HPU_RETURN_IF_ERROR(each(i, &out(i)));
   return absl::OkStatus();
 }
 
@@ -161,9 +162,8 @@ class ZerosLikeVariantKernel : public OpKernel {
   void Compute(OpKernelContext* context) override {
     const Tensor& input = context->input(0);
     // TensorFlow's own text.
-    OP_REQUIRES(
-        context, tensorflow::TensorShapeUtils::IsScalar(input.shape()),
-        tensorflow::errors::InvalidArgument("ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."));
+    OP_REQUIRES(context, tensorflow::TensorShapeUtils::IsScalar(input.shape()),
+                absl::InvalidArgumentError("ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."));
     Tensor output;
     OP_REQUIRES_OK(context, ZerosLikeElement(context, input, &output));
     context->set_output(0, output);
@@ -191,8 +191,8 @@ absl::Status ZerosLikeElement(OpKernelContext* context, const Tensor& input, Ten
       return ZerosLikeVariant(context, input.flat<Variant>()(i), out);
     });
   }
-  TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, input.dtype()));
-  TF_ASSIGN_OR_RETURN(*output, memory.Zeros(input.shape()));
+  HPU_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, input.dtype()));
+  HPU_ASSIGN_OR_RETURN(*output, memory.Zeros(input.shape()));
   return absl::OkStatus();
 }
 
@@ -216,10 +216,10 @@ absl::Status AddElements(OpKernelContext* context, const Tensor& a, const Tensor
       return AddVariants(context, a.flat<Variant>()(i), b.flat<Variant>()(i), out);
     });
   }
-  TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, a.dtype()));
-  TF_ASSIGN_OR_RETURN(Tensor x, memory.InPlace(a));
-  TF_ASSIGN_OR_RETURN(Tensor y, memory.InPlace(b));
-  TF_ASSIGN_OR_RETURN(OpKernel * kernel, AddKernel(context, a.dtype()));
+  HPU_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, a.dtype()));
+  HPU_ASSIGN_OR_RETURN(Tensor x, memory.InPlace(a));
+  HPU_ASSIGN_OR_RETURN(Tensor y, memory.InPlace(b));
+  HPU_ASSIGN_OR_RETURN(OpKernel * kernel, AddKernel(context, a.dtype()));
   return RunKernel(context, kernel, {std::move(x), std::move(y)}, output);
 }
 

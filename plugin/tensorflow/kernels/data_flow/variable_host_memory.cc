@@ -1,9 +1,10 @@
 // HPU kernels of int32 variables, whose values are in host memory like every int32 input and output of an op.
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/kernels/resource_variable_ops.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::Var;
-using tensorflow::errors::InvalidArgument;
 
 // TensorFlow's AssignVariableOp supports only values in device memory. The variable may share the value's buffer,
 // because a variable is updated in place only if its buffer has a single owner. The errors are TensorFlow's own texts.
@@ -26,10 +26,10 @@ class AssignHostVariable : public tensorflow::OpKernel {
 
   void Compute(OpKernelContext* context) override {
     const Tensor& value = context->input(1);
-    OP_REQUIRES(
-        context, dtype_ == value.dtype(),
-        InvalidArgument("Variable and value dtypes don't match; respectively, ", tensorflow::DataTypeString(dtype_),
-                        " and ", tensorflow::DataTypeString(value.dtype())));
+    OP_REQUIRES(context, dtype_ == value.dtype(),
+                absl::InvalidArgumentError(absl::StrCat("Variable and value dtypes don't match; respectively, ",
+                                                        tensorflow::DataTypeString(dtype_), " and ",
+                                                        tensorflow::DataTypeString(value.dtype()))));
     tensorflow::core::RefCountPtr<Var> variable;
     OP_REQUIRES_OK(context, tensorflow::LookupOrCreateResource<Var>(context, tensorflow::HandleFromInput(context, 0),
                                                                     &variable, [this](Var** created) {
@@ -46,12 +46,14 @@ class AssignHostVariable : public tensorflow::OpKernel {
   absl::Status Check(Var& variable, const Tensor& value) const {
     const Tensor& current = *variable.tensor();
     if (current.dtype() != tensorflow::DT_INVALID && current.dtype() != dtype_) {
-      return InvalidArgument("Trying to assign variable with wrong dtype. Expected ",
-                             tensorflow::DataTypeString(current.dtype()), " got ", tensorflow::DataTypeString(dtype_));
+      return absl::InvalidArgumentError(absl::StrCat("Trying to assign variable with wrong dtype. Expected ",
+                                                     tensorflow::DataTypeString(current.dtype()), " got ",
+                                                     tensorflow::DataTypeString(dtype_)));
     }
     if (validate_shape_ && variable.is_initialized && !current.shape().IsSameSize(value.shape())) {
-      return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected ",
-                             current.shape().DebugString(), " got ", value.shape().DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Trying to assign to variable with tensor with wrong shape. Expected ",
+                       current.shape().DebugString(), " got ", value.shape().DebugString()));
     }
     return absl::OkStatus();
   }

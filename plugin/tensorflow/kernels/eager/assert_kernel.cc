@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
@@ -15,7 +16,7 @@ class AssertKernel : public tensorflow::OpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("inputs", &inputs_));
     OP_REQUIRES_OK(construction, construction->GetAttr("summarize", &summarize_));
     OP_REQUIRES(construction, texts_.size() == inputs_.size(),
-                tensorflow::errors::InvalidArgument("texts and inputs must have one element for each item"));
+                absl::InvalidArgumentError("texts and inputs must have one element for each item"));
   }
 
   void Compute(tensorflow::OpKernelContext* context) override {
@@ -26,7 +27,7 @@ class AssertKernel : public tensorflow::OpKernel {
       const std::string item = inputs_[i] < 0 ? texts_[i] : context->input(1 + inputs_[i]).SummarizeValue(summarize_);
       absl::StrAppend(&message, i == 0 ? "[" : " [", item, "]");
     }
-    context->SetStatus(tensorflow::errors::InvalidArgument(message));
+    context->SetStatus(absl::InvalidArgumentError(message));
   }
   bool IsExpensive() override { return false; }
 

@@ -4,12 +4,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/checks/index_rule.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -19,8 +19,8 @@ using tensorflow::Tensor;
 // The error of `rule` for the inputs of a check op: indices, and sizes as int32.
 absl::Status CheckInputs(const checks::IndexRule& rule, const Tensor& indices, const Tensor& sizes) {
   const auto values = sizes.flat<int32_t>();
-  return checks::CheckIndices(
-      rule, indices, absl::InlinedVector<int64_t, 8>(values.data(), values.data() + values.size()));
+  return checks::CheckIndices(rule, indices,
+                              absl::InlinedVector<int64_t, 8>(values.data(), values.data() + values.size()));
 }
 
 // HabanaCheckIndices. Thread safe.
@@ -28,14 +28,14 @@ class NamedIndexCheck {
  public:
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
     const tensorflow::AttrSlice attributes(construction->def());
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "node", &node_));
-    TF_ASSIGN_OR_RETURN(rule_, checks::RuleIn(attributes));
+    HPU_RETURN_IF_ERROR(tensorflow::GetNodeAttr(attributes, "node", &node_));
+    HPU_ASSIGN_OR_RETURN(rule_, checks::RuleIn(attributes));
     return absl::OkStatus();
   }
 
   absl::Status Run(absl::Span<const Tensor> inputs) const {
     const absl::Status status = CheckInputs(rule_, inputs[0], inputs[1]);
-    return status.ok() ? status : absl::Status(status.code(), absl::StrCat(status.message(), " (", node_, ")"));
+    return status.ok() ? status : Reworded(status, absl::StrCat(status.message(), " (", node_, ")"));
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/checks/draw_range.h"
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
 
@@ -17,7 +18,7 @@ class RangeCheck {
   absl::Status Run(absl::Span<const tensorflow::Tensor> inputs) const {
     if (!checks::HasElements(inputs[2])) return absl::OkStatus();
     const absl::Status status = checks::CheckDrawRange(inputs[0], inputs[1]);
-    return status.ok() ? status : absl::Status(status.code(), absl::StrCat(status.message(), " (", node_, ")"));
+    return status.ok() ? status : Reworded(status, absl::StrCat(status.message(), " (", node_, ")"));
   }
 
  private:

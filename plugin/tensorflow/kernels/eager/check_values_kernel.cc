@@ -2,9 +2,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/check_kernel.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -14,9 +14,9 @@ class ValuesCheck {
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) {
     int64_t code = 0;
     std::string error, node;
-    TF_RETURN_IF_ERROR(construction->GetAttr("code", &code));
-    TF_RETURN_IF_ERROR(construction->GetAttr("error", &error));
-    TF_RETURN_IF_ERROR(construction->GetAttr("node", &node));
+    HPU_RETURN_IF_ERROR(construction->GetAttr("code", &code));
+    HPU_RETURN_IF_ERROR(construction->GetAttr("error", &error));
+    HPU_RETURN_IF_ERROR(construction->GetAttr("node", &node));
     error_ = absl::Status(static_cast<absl::StatusCode>(code), absl::StrCat(error, " (", node, ")"));
     return absl::OkStatus();
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/op_facts/op_facts.h"
@@ -201,7 +202,7 @@ EagerKernel::Choice EagerKernel::Decide(ExecutableTable::Entry& entry, const Ker
   }
   if (!compilable_) return kNever;
   if (!has_cpu_kernel_ || (sums_over_windows_ && IsEmptySum(arguments))) return {};
-  if (only_host_ || flags::CompileMode() == "never") return kNever;
+  if (only_host_ || flags::CompileMode() == flags::CompileModeSetting::kNever) return kNever;
   // The CPU kernel has raised an error for this signature, which a recipe might not raise.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
@@ -221,30 +222,30 @@ absl::StatusOr<bool> EagerKernel::NeedsFallback(tensorflow::OpKernelContext* con
                                                 const KernelArguments& arguments) {
   // Compiled code does not check indices. For indices out of range, the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
-    TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
+    HPU_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
     if (!in_range) return true;
   }
   if (rule_ == nullptr) return false;
-  TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
+  HPU_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
   return !passes;
 }
 
 absl::StatusOr<bool> EagerKernel::ResultNeedsFallback(tensorflow::OpKernelContext* context, ProcessDevice& device) {
   if (rule_ == nullptr) return false;
-  TF_ASSIGN_OR_RETURN(const bool passes, ResultPasses(context, device, *rule_));
+  HPU_ASSIGN_OR_RETURN(const bool passes, ResultPasses(context, device, *rule_));
   return !passes;
 }
 
 absl::Status EagerKernel::CheckFallback(ProcessDevice& device, const KernelArguments& arguments) {
   if (rule_ == nullptr || rule_->host_safe) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
+  HPU_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
   return passes ? absl::OkStatus() : absl::Status(rule_->code, rule_->error);
 }
 
 absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
   // For empty operands, the CPU kernel would leave its result unwritten.
   if (sums_over_windows_ && absl::IsInvalidArgument(failure) && HasEmptyInput(context)) return failure;
-  if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
+  if (flags::TfCpuRuntimeFallback() != flags::TfCpuRuntimeFallbackSetting::kForbid) return absl::OkStatus();
   return absl::Status(
       failure.code(),
       absl::StrCat("op ", def().op(), " cannot run on the HPU, and ",

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "plugin/checks/value_rule.h"
 #include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
-#include "plugin/checks/value_rule.h"
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
 
 namespace hpu {

@@ -3,12 +3,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/checks/index_rule.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -20,7 +19,7 @@ absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevi
                                                                      const KernelArguments& arguments) {
   const Tensor& bound = arguments.value(op.bound);
   if (!op.sizes) return bound.shape();
-  TF_ASSIGN_OR_RETURN(const Tensor sizes, HostCopyOf(device, bound));
+  HPU_ASSIGN_OR_RETURN(const Tensor sizes, HostCopyOf(device, bound));
   tensorflow::TensorShape shape;
   const int64_t rank = sizes.NumElements();
   const bool made = sizes.dtype() == tensorflow::DT_INT32
@@ -44,11 +43,13 @@ std::optional<checks::IndexRule> RuleOfKernel(tensorflow::OpKernelContext* conte
 absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device, const IndexedOp& op,
                                     const KernelArguments& arguments) {
   if (arguments.value(op.indices).NumElements() == 0) return true;
-  TF_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, BoundingShape(device, op, arguments));
+  HPU_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, BoundingShape(device, op, arguments));
   if (!shape.has_value()) return false;
   const std::optional<checks::IndexRule> rule = RuleOfKernel(context, op);
-  if (!rule.has_value() || !checks::IsIndexType(arguments.value(op.indices).dtype())) return false;
-  TF_ASSIGN_OR_RETURN(const Tensor indices, HostCopyOf(device, arguments.value(op.indices)));
+  const tensorflow::DataType type = arguments.value(op.indices).dtype();
+  if (!rule.has_value() || !checks::IsIndexType(type)) return false;
+  if (!checks::FitsIndexType(*rule, type, shape->dim_sizes())) return false;
+  HPU_ASSIGN_OR_RETURN(const Tensor indices, HostCopyOf(device, arguments.value(op.indices)));
   return checks::CheckIndices(*rule, indices, shape->dim_sizes()).ok();
 }
 

@@ -3,14 +3,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/eager/eager_kernel.h"
 #include "plugin/tensorflow/kernels/launch/row_gather.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/util/util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -35,16 +37,17 @@ class PartitionKernel : public tensorflow::OpKernel {
   // Number of rows in each partition. Fails with the CPU kernel's errors.
   absl::StatusOr<std::vector<int64_t>> Count(const Tensor& data, const Tensor& partitions) const {
     if (!tensorflow::TensorShapeUtils::StartsWith(data.shape(), partitions.shape())) {
-      return tensorflow::errors::InvalidArgument(
-          "data.shape must start with partitions.shape, got data.shape = ", data.shape().DebugString(),
-          ", partitions.shape = ", partitions.shape().DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("data.shape must start with partitions.shape, got data.shape = ", data.shape().DebugString(),
+                       ", partitions.shape = ", partitions.shape().DebugString()));
     }
     std::vector<int64_t> counts(partitions_, 0);
     const auto of_row = partitions.flat<int32_t>();
     for (int64_t i = 0; i < of_row.size(); ++i) {
       if (of_row(i) < 0 || of_row(i) >= partitions_) {
-        return tensorflow::errors::InvalidArgument("partitions", tensorflow::SliceDebugString(partitions.shape(), i),
-                                                   " = ", of_row(i), " is not in [0, ", partitions_, ")");
+        return absl::InvalidArgumentError(absl::StrCat("partitions",
+                                                       tensorflow::SliceDebugString(partitions.shape(), i), " = ",
+                                                       of_row(i), " is not in [0, ", partitions_, ")"));
       }
       ++counts[of_row(i)];
     }
@@ -65,23 +68,23 @@ class PartitionKernel : public tensorflow::OpKernel {
   absl::Status Partition(OpKernelContext* context) {
     const Tensor& data = context->input(0);
     const Tensor& partitions = context->input(1);
-    TF_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, Count(data, partitions));
+    HPU_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, Count(data, partitions));
     TensorShape shape({partitions.NumElements()});
     for (int i = partitions.dims(); i < data.dims(); ++i) shape.AddDim(data.dim_size(i));
     if (shape.num_elements() == 0) return SetOutputs(context, Tensor(data.dtype(), shape), counts);
-    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), shape.dim_size(0)));
+    HPU_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), shape.dim_size(0)));
     Tensor rows;
     if (!rows.CopyFrom(data, shape)) {
-      return tensorflow::errors::Internal("cannot reshape data from ", data.shape().DebugString(), " to rows of shape ",
-                                          shape.DebugString(), "; report a bug");
+      return absl::InternalError(absl::StrCat("cannot reshape data from ", data.shape().DebugString(),
+                                              " to rows of shape ", shape.DebugString(), "; " HPU_REPORT_BUG));
     }
-    TF_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
+    HPU_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
     return SetOutputs(context, sorted, counts);
   }
 
   // Each output is a slice of the sorted rows. A slice whose address is not a multiple of kDeviceAlignment is copied.
   absl::Status SetOutputs(OpKernelContext* context, const Tensor& sorted, const std::vector<int64_t>& counts) const {
-    TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+    HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     int64_t begin = 0;
     for (int i = 0; i < partitions_; ++i) {
       const Tensor part = sorted.Slice(begin, begin + counts[i]);
@@ -91,8 +94,8 @@ class PartitionKernel : public tensorflow::OpKernel {
         continue;
       }
       Tensor* copy = nullptr;
-      TF_RETURN_IF_ERROR(context->allocate_output(i, part.shape(), &copy));
-      TF_RETURN_IF_ERROR(device->CopyOnDevice(AddressOf(part), AddressOf(*copy), part.TotalBytes()));
+      HPU_RETURN_IF_ERROR(context->allocate_output(i, part.shape(), &copy));
+      HPU_RETURN_IF_ERROR(device->CopyOnDevice(AddressOf(part), AddressOf(*copy), part.TotalBytes()));
     }
     return absl::OkStatus();
   }

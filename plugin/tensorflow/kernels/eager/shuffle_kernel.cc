@@ -3,14 +3,13 @@
 #include <numeric>
 #include <utility>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/kernels/eager/eager_kernel.h"
 #include "plugin/tensorflow/kernels/eager/random_order.h"
 #include "plugin/tensorflow/kernels/launch/row_gather.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -34,10 +33,10 @@ class ShuffleKernel : public tensorflow::OpKernel {
       context->set_output(0, rows);
       return absl::OkStatus();
     }
-    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), rows.dim_size(0)));
+    HPU_RETURN_IF_ERROR(RowGather::CheckRowCount(type_string(), rows.dim_size(0)));
     Tensor order(tensorflow::DT_INT32, {rows.dim_size(0)});
     order_.Draw(&order);
-    TF_ASSIGN_OR_RETURN(Tensor shuffled, gather_.Run(context, rows, order));
+    HPU_ASSIGN_OR_RETURN(Tensor shuffled, gather_.Run(context, rows, order));
     context->set_output(0, std::move(shuffled));
     return absl::OkStatus();
   }

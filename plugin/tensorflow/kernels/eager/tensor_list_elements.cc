@@ -3,10 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/kernels/eager/tensor_list_kernel.h"
 #include "tensorflow/core/framework/variant_encode_decode.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -18,7 +19,6 @@ using tensorflow::Tensor;
 using tensorflow::TensorList;
 using tensorflow::TensorShape;
 using tensorflow::Variant;
-using tensorflow::errors::InvalidArgument;
 
 std::vector<const Tensor*> Pointers(const std::vector<Tensor>& tensors) {
   std::vector<const Tensor*> pointers;
@@ -28,7 +28,7 @@ std::vector<const Tensor*> Pointers(const std::vector<Tensor>& tensors) {
 }
 
 absl::Status IndexIsNoScalar(const Tensor& index) {
-  return InvalidArgument("Expected argument 1 to be a scalar. Received", index.DebugString());
+  return absl::InvalidArgumentError(absl::StrCat("Expected argument 1 to be a scalar. Received", index.DebugString()));
 }
 
 class GetItem : public TensorListKernel {
@@ -36,16 +36,17 @@ class GetItem : public TensorListKernel {
   using TensorListKernel::TensorListKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     // TensorFlow's kernel accepts any shape with one element, and ends the process for other shapes.
     if (context->input(1).NumElements() != 1) return IndexIsNoScalar(context->input(1));
     const int64_t index = context->input(1).scalar<int32_t>()(), size = list->tensors().size();
     if (index < 0 || index >= size) {
-      return InvalidArgument("Trying to access element ", index, " in a list with ", size, " elements.");
+      return absl::InvalidArgumentError(
+          absl::StrCat("Trying to access element ", index, " in a list with ", size, " elements."));
     }
     const Tensor& element = list->tensors()[index];
     TensorShape shape;
-    if (!IsSet(element)) TF_RETURN_IF_ERROR(ShapeOfUnset(context, *list, &shape));
+    if (!IsSet(element)) HPU_RETURN_IF_ERROR(ShapeOfUnset(context, *list, &shape));
     return SetElementOutput(context, memory, 0, element, shape);
   }
 
@@ -53,12 +54,12 @@ class GetItem : public TensorListKernel {
   // Shape of an unset element, from the input element_shape, the list, or the set elements.
   static absl::Status ShapeOfUnset(OpKernelContext* context, const TensorList& list, TensorShape* shape) {
     PartialTensorShape partial;
-    TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 2, &partial));
-    if (!partial.IsFullyDefined()) TF_RETURN_IF_ERROR(MergeShapes(Pointers(list.tensors()), &partial));
+    HPU_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 2, &partial));
+    if (!partial.IsFullyDefined()) HPU_RETURN_IF_ERROR(MergeShapes(Pointers(list.tensors()), &partial));
     if (partial.AsTensorShape(shape)) return absl::OkStatus();
-    return InvalidArgument("Trying to read an uninitialized tensor but ",
-                           "element_shape is not fully defined: ", partial.DebugString(),
-                           " and no list element is set.");
+    return absl::InvalidArgumentError(absl::StrCat("Trying to read an uninitialized tensor but ",
+                                                   "element_shape is not fully defined: ", partial.DebugString(),
+                                                   " and no list element is set."));
   }
 };
 
@@ -67,20 +68,20 @@ class PopBack : public TensorListKernel {
   using TensorListKernel::TensorListKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
-    if (list->tensors().empty()) return InvalidArgument("Trying to pop from an empty list.");
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
+    if (list->tensors().empty()) return absl::InvalidArgumentError("Trying to pop from an empty list.");
     TensorShape shape;
     if (!IsSet(list->tensors().back())) {
       PartialTensorShape partial;
-      TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 1, &partial));
+      HPU_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 1, &partial));
       if (!partial.AsTensorShape(&shape)) {
-        return InvalidArgument("Trying to read an uninitialized tensor but ", "element_shape is not fully defined.",
-                               partial.DebugString());
+        return absl::InvalidArgumentError(absl::StrCat("Trying to read an uninitialized tensor but ",
+                                                       "element_shape is not fully defined.", partial.DebugString()));
       }
     }
-    TF_RETURN_IF_ERROR(SetElementOutput(context, memory, 1, list->tensors().back(), shape));
+    HPU_RETURN_IF_ERROR(SetElementOutput(context, memory, 1, list->tensors().back(), shape));
     TensorList* output = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
+    HPU_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
     output->tensors().pop_back();
     return absl::OkStatus();
   }
@@ -95,19 +96,21 @@ class SetItem : public TensorListKernel {
   }
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     if (context->input(1).dims() != 0) return IndexIsNoScalar(context->input(1));
     const int64_t index = context->input(1).scalar<int32_t>()(), size = list->tensors().size();
     if (index < 0 || (!resize_ && index >= size)) {
-      return InvalidArgument("Trying to modify element ", index, " in a list with ", size, " elements.");
+      return absl::InvalidArgumentError(
+          absl::StrCat("Trying to modify element ", index, " in a list with ", size, " elements."));
     }
     const Tensor& value = context->input(2);
     if (!list->element_shape.IsCompatibleWith(value.shape())) {
-      return InvalidArgument("Tried to set a tensor with incompatible shape at a list index. Item element shape: ",
-                             value.shape().DebugString(), " list shape: ", list->element_shape.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Tried to set a tensor with incompatible shape at a list index. Item element shape: ",
+                       value.shape().DebugString(), " list shape: ", list->element_shape.DebugString()));
     }
     TensorList* output = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
+    HPU_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
     if (index >= size) output->tensors().resize(index + 1, Tensor(tensorflow::DT_INVALID));
     output->tensors()[index] = value;
     return absl::OkStatus();
@@ -123,18 +126,20 @@ class PushBack : public TensorListKernel {
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const Tensor& value = context->input(1);
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, &list));
+    HPU_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, &list));
     if (!list->element_shape.IsCompatibleWith(value.shape())) {
-      return InvalidArgument("Tried to append a tensor with incompatible shape to a list. Op element shape: ",
-                             value.shape().DebugString(), " list shape: ", list->element_shape.DebugString());
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Tried to append a tensor with incompatible shape to a list. Op element shape: ", value.shape().DebugString(),
+          " list shape: ", list->element_shape.DebugString()));
     }
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     if (list->max_num_elements != -1 && static_cast<int>(list->tensors().size()) >= list->max_num_elements) {
-      return InvalidArgument("Tried to push item into a full list", " list size: ", list->tensors().size(),
-                             " max_num_elements: ", list->max_num_elements);
+      return absl::InvalidArgumentError(absl::StrCat("Tried to push item into a full list",
+                                                     " list size: ", list->tensors().size(),
+                                                     " max_num_elements: ", list->max_num_elements));
     }
     TensorList* output = nullptr;
-    TF_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
+    HPU_RETURN_IF_ERROR(tensorflow::ForwardInputOrCreateNewList(context, 0, 0, *list, &output));
     output->tensors().push_back(value);
     return absl::OkStatus();
   }
@@ -146,17 +151,17 @@ class PushBackBatch : public TensorListKernel {
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const Tensor& handles = context->input(0);
     const Tensor& values = context->input(1);
-    TF_RETURN_IF_ERROR(CheckBatch(handles, values));
+    HPU_RETURN_IF_ERROR(CheckBatch(handles, values));
     TensorShape element_shape = values.shape();
     element_shape.RemoveDim(0);
-    TF_RETURN_IF_ERROR(CheckLists(handles, element_shape));
+    HPU_RETURN_IF_ERROR(CheckLists(handles, element_shape));
     tensorflow::AllocatorAttributes host;
     host.set_on_host(true);
     Tensor* output = nullptr;
-    TF_RETURN_IF_ERROR(context->allocate_output(0, handles.shape(), &output, host));
+    HPU_RETURN_IF_ERROR(context->allocate_output(0, handles.shape(), &output, host));
     for (int64_t i = 0; i < handles.NumElements(); ++i) {
       TensorList list = handles.vec<Variant>()(i).get<TensorList>()->Copy();
-      TF_ASSIGN_OR_RETURN(Tensor element, CopyRow(memory, values, i));
+      HPU_ASSIGN_OR_RETURN(Tensor element, CopyRow(memory, values, i));
       list.tensors().push_back(std::move(element));
       output->vec<Variant>()(i) = std::move(list);
     }
@@ -166,14 +171,16 @@ class PushBackBatch : public TensorListKernel {
  private:
   static absl::Status CheckBatch(const Tensor& handles, const Tensor& values) {
     if (!tensorflow::TensorShapeUtils::IsVectorOrHigher(values.shape())) {
-      return InvalidArgument("Expected tensor to be at least a vector, but saw shape: ", values.shape().DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Expected tensor to be at least a vector, but saw shape: ", values.shape().DebugString()));
     }
     if (!tensorflow::TensorShapeUtils::IsVector(handles.shape())) {
-      return InvalidArgument("Expected input_handles to be a vector, but saw shape: ", handles.shape().DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Expected input_handles to be a vector, but saw shape: ", handles.shape().DebugString()));
     }
     if (values.dim_size(0) != handles.NumElements()) {
-      return InvalidArgument("Expected tensor.shape[0] == input_handles.size, but saw ", values.dim_size(0), " vs. ",
-                             handles.NumElements());
+      return absl::InvalidArgumentError(absl::StrCat("Expected tensor.shape[0] == input_handles.size, but saw ",
+                                                     values.dim_size(0), " vs. ", handles.NumElements()));
     }
     return absl::OkStatus();
   }
@@ -183,16 +190,18 @@ class PushBackBatch : public TensorListKernel {
       const Variant& handle = handles.vec<Variant>()(i);
       const TensorList* list = handle.get<TensorList>();
       if (list == nullptr) {
-        return InvalidArgument("Input handle at index ", i, " is not a list. Saw: '", handle.DebugString(), "'");
+        return absl::InvalidArgumentError(
+            absl::StrCat("Input handle at index ", i, " is not a list. Saw: '", handle.DebugString(), "'"));
       }
       if (!list->element_shape.IsCompatibleWith(element_shape)) {
-        return InvalidArgument("Tried to append a tensor with incompatible shape to a list at index ", i,
-                               ". Op element shape: ", element_shape.DebugString(),
-                               " list shape: ", list->element_shape.DebugString());
+        return absl::InvalidArgumentError(absl::StrCat(
+            "Tried to append a tensor with incompatible shape to a list at index ", i,
+            ". Op element shape: ", element_shape.DebugString(), " list shape: ", list->element_shape.DebugString()));
       }
       if (list->element_dtype != element_dtype()) {
-        return InvalidArgument("Invalid data type at index ", i, "; op elements ", DataTypeString(element_dtype()),
-                               " but list elements ", DataTypeString(list->element_dtype));
+        return absl::InvalidArgumentError(absl::StrCat("Invalid data type at index ", i, "; op elements ",
+                                                       DataTypeString(element_dtype()), " but list elements ",
+                                                       DataTypeString(list->element_dtype)));
       }
     }
     return absl::OkStatus();

@@ -2,8 +2,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/kernels/eager/tensor_list_kernel.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -13,7 +15,6 @@ using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
 using tensorflow::TensorList;
 using tensorflow::TensorShape;
-using tensorflow::errors::InvalidArgument;
 
 class Stack : public TensorListKernel {
  public:
@@ -22,30 +23,32 @@ class Stack : public TensorListKernel {
   }
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     const int64_t size = list->tensors().size();
     if (num_elements_ != -1 && size != num_elements_) {
-      return InvalidArgument("Operation expected a list with ", num_elements_, " elements but got a list with ", size,
-                             " elements.");
+      return absl::InvalidArgumentError(absl::StrCat("Operation expected a list with ", num_elements_,
+                                                     " elements but got a list with ", size, " elements."));
     }
     PartialTensorShape partial;
-    TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 1, &partial));
+    HPU_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 1, &partial));
     if (!partial.IsFullyDefined() && size == 0) {
-      return InvalidArgument("Tried to stack elements of an empty ",
-                             "list with non-fully-defined element_shape: ", partial.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Tried to stack elements of an empty ",
+                       "list with non-fully-defined element_shape: ", partial.DebugString()));
     }
     std::vector<const Tensor*> elements;
     for (const Tensor& element : list->tensors()) elements.push_back(&element);
-    if (!list->element_shape.IsFullyDefined()) TF_RETURN_IF_ERROR(MergeShapes(elements, &partial));
+    if (!list->element_shape.IsFullyDefined()) HPU_RETURN_IF_ERROR(MergeShapes(elements, &partial));
     TensorShape shape;
     if (!partial.AsTensorShape(&shape)) {
-      return InvalidArgument("Tried to stack list which only contains uninitialized ",
-                             "tensors and has a non-fully-defined element_shape: ", partial.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Tried to stack list which only contains uninitialized ",
+                       "tensors and has a non-fully-defined element_shape: ", partial.DebugString()));
     }
     Tensor* output = nullptr;
     const int64_t element_size = shape.num_elements();
-    TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, size));
-    TF_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
+    HPU_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, size));
+    HPU_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
     return Join(memory, elements, element_size, output);
   }
 
@@ -58,26 +61,27 @@ class Gather : public TensorListKernel {
   using TensorListKernel::TensorListKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     const Tensor& indices = context->input(1);
     PartialTensorShape partial;
-    TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 2, &partial));
+    HPU_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, *list, 2, &partial));
     if (!partial.IsFullyDefined() && indices.NumElements() == 0) {
-      return InvalidArgument("Tried to gather 0-elements from ",
-                             "a list with non-fully-defined shape: ", partial.DebugString());
+      return absl::InvalidArgumentError(absl::StrCat("Tried to gather 0-elements from ",
+                                                     "a list with non-fully-defined shape: ", partial.DebugString()));
     }
     std::vector<const Tensor*> elements;
-    TF_RETURN_IF_ERROR(Select(*list, indices, &elements));
-    if (!list->element_shape.IsFullyDefined()) TF_RETURN_IF_ERROR(MergeShapes(elements, &partial));
+    HPU_RETURN_IF_ERROR(Select(*list, indices, &elements));
+    if (!list->element_shape.IsFullyDefined()) HPU_RETURN_IF_ERROR(MergeShapes(elements, &partial));
     TensorShape shape;
     if (!partial.AsTensorShape(&shape)) {
-      return InvalidArgument("Tried to gather uninitialized tensors from a ",
-                             "list with non-fully-defined element_shape: ", partial.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Tried to gather uninitialized tensors from a ",
+                       "list with non-fully-defined element_shape: ", partial.DebugString()));
     }
     Tensor* output = nullptr;
     const int64_t element_size = shape.num_elements();
-    TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, indices.NumElements()));
-    TF_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
+    HPU_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, indices.NumElements()));
+    HPU_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
     return Join(memory, elements, element_size, output);
   }
 
@@ -88,8 +92,10 @@ class Gather : public TensorListKernel {
       const int64_t index = indices.flat<int32_t>()(i);
       if (index < 0 || index >= size) {
         return list.element_shape.IsFullyDefined()
-                   ? InvalidArgument("Index ", index, " out o range; list only has ", size, " elements.")
-                   : InvalidArgument("Trying to gather element ", index, " in a list with ", size, " elements.");
+                   ? absl::InvalidArgumentError(
+                         absl::StrCat("Index ", index, " out o range; list only has ", size, " elements."))
+                   : absl::InvalidArgumentError(
+                         absl::StrCat("Trying to gather element ", index, " in a list with ", size, " elements."));
       }
       elements->push_back(&list.tensors()[index]);
     }
@@ -108,23 +114,25 @@ class Concat : public TensorListKernel {
 
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
-    TF_RETURN_IF_ERROR(InputList(context, &list));
+    HPU_RETURN_IF_ERROR(InputList(context, &list));
     Shape shape;
-    TF_RETURN_IF_ERROR(RequestedShape(context, *list, &shape));
+    HPU_RETURN_IF_ERROR(RequestedShape(context, *list, &shape));
     if (list->tensors().empty() && !shape.rest.IsFullyDefined()) {
-      return InvalidArgument("All except the first dimension must be fully defined ",
-                             "when concating an empty tensor list. element_shape: ", shape.rest.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("All except the first dimension must be fully defined ",
+                       "when concating an empty tensor list. element_shape: ", shape.rest.DebugString()));
     }
-    if (!list->element_shape.IsFullyDefined()) TF_RETURN_IF_ERROR(MergeElements(*list, &shape));
+    if (!list->element_shape.IsFullyDefined()) HPU_RETURN_IF_ERROR(MergeElements(*list, &shape));
     TensorShape output_shape;
     if (!shape.rest.AsTensorShape(&output_shape)) {
-      return InvalidArgument("Trying to concat list with only uninitialized tensors ",
-                             "but element_shape_except_first_dim is not fully defined: ", shape.rest.DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("Trying to concat list with only uninitialized tensors ",
+                       "but element_shape_except_first_dim is not fully defined: ", shape.rest.DebugString()));
     }
     Tensor* lengths = nullptr;
     const int64_t size = list->tensors().size();
-    TF_RETURN_IF_ERROR(context->allocate_output(1, TensorShape({size}), &lengths));
-    TF_RETURN_IF_ERROR(FillLengths(context, *list, shape.first, lengths));
+    HPU_RETURN_IF_ERROR(context->allocate_output(1, TensorShape({size}), &lengths));
+    HPU_RETURN_IF_ERROR(FillLengths(context, *list, shape.first, lengths));
     return Concatenate(context, memory, *list, *lengths, std::move(output_shape));
   }
 
@@ -138,11 +146,12 @@ class Concat : public TensorListKernel {
   absl::Status RequestedShape(OpKernelContext* context, const TensorList& list, Shape* shape) const {
     PartialTensorShape whole = element_shape_;
     const bool is_v2 = context->num_inputs() > 1;
-    if (is_v2) TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 1, &whole));
+    if (is_v2) HPU_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 1, &whole));
     if (whole.unknown_rank()) return absl::OkStatus();
     if (whole.dims() < 1) {
-      return is_v2 ? InvalidArgument("Concat requires elements to be at least vectors, ", "found scalars instead.")
-                   : InvalidArgument("element_shape must not be empty");
+      return is_v2 ? absl::InvalidArgumentError(
+                         absl::StrCat("Concat requires elements to be at least vectors, ", "found scalars instead."))
+                   : absl::InvalidArgumentError("element_shape must not be empty");
     }
     if (is_v2) shape->first = whole.dim_size(0);
     shape->rest = whole;
@@ -158,17 +167,18 @@ class Concat : public TensorListKernel {
       const Tensor& element = list.tensors()[i];
       if (!IsSet(element)) continue;
       if (element.dims() == 0) {
-        return InvalidArgument("Concat saw a scalar shape at index ", i, " but requires at least vectors.");
+        return absl::InvalidArgumentError(
+            absl::StrCat("Concat saw a scalar shape at index ", i, " but requires at least vectors."));
       }
       TensorShape rest = element.shape();
       rest.RemoveDim(0);
       const PartialTensorShape before = shape->rest;
-      TF_RETURN_IF_ERROR(before.MergeWith(rest, &shape->rest));
+      HPU_RETURN_IF_ERROR(before.MergeWith(rest, &shape->rest));
       const int64_t first = element.dim_size(0);
       if (expected != -1 && expected != first) {
-        return InvalidArgument("First entry of element_shape input does not match ",
-                               "the first dim of list element at index: ", i, " Expected: ", expected,
-                               " Actual: ", first);
+        return absl::InvalidArgumentError(absl::StrCat("First entry of element_shape input does not match ",
+                                                       "the first dim of list element at index: ", i,
+                                                       " Expected: ", expected, " Actual: ", first));
       }
       differ |= common != -1 && common != first;
       common = first;
@@ -188,12 +198,12 @@ class Concat : public TensorListKernel {
       } else if (i >= leading && first != -1) {
         length = first;
       } else if (!has_leading) {
-        return InvalidArgument("Concating lists with uninitialized tensors is not ",
-                               "supported in this version of TensorListConcat. ",
-                               "Consider updating your GraphDef to run the newer version.");
+        return absl::InvalidArgumentError(absl::StrCat("Concating lists with uninitialized tensors is not ",
+                                                       "supported in this version of TensorListConcat. ",
+                                                       "Consider updating your GraphDef to run the newer version."));
       } else if (i >= leading) {
-        return InvalidArgument("List contains uninitialized tensor at index ", i, " but leading_dims has only ",
-                               leading, " elements.");
+        return absl::InvalidArgumentError(absl::StrCat("List contains uninitialized tensor at index ", i,
+                                                       " but leading_dims has only ", leading, " elements."));
       } else {
         length = context->input(2).vec<int64_t>()(i);
       }
@@ -206,15 +216,15 @@ class Concat : public TensorListKernel {
     const int64_t row = shape.num_elements();
     int64_t rows = 0;
     for (int64_t i = 0; i < lengths.NumElements(); ++i) rows += lengths.vec<int64_t>()(i);
-    TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows));
+    HPU_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows));
     Tensor* output = nullptr;
-    TF_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
+    HPU_RETURN_IF_ERROR(AllocateElements(context, shape, &output));
     int64_t position = 0;
     for (int64_t i = 0; i < lengths.NumElements(); ++i) {
       const Tensor& element = list.tensors()[i];
       const int64_t count = lengths.vec<int64_t>()(i) * row;
-      TF_RETURN_IF_ERROR(IsSet(element) ? memory.Copy(element, 0, output, position, count)
-                                        : memory.Clear(output, position, count));
+      HPU_RETURN_IF_ERROR(IsSet(element) ? memory.Copy(element, 0, output, position, count)
+                                         : memory.Clear(output, position, count));
       position += count;
     }
     return absl::OkStatus();

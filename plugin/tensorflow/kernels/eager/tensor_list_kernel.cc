@@ -2,11 +2,12 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/kernel_def_builder.h"
 #include "tensorflow/core/framework/variant_encode_decode.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 
@@ -16,7 +17,6 @@ using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
 using tensorflow::TensorList;
 using tensorflow::TensorShape;
-using tensorflow::errors::InvalidArgument;
 
 TensorListKernel::TensorListKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
   OP_REQUIRES_OK(construction, construction->GetAttr("element_dtype", &element_dtype_));
@@ -29,25 +29,26 @@ void TensorListKernel::Compute(OpKernelContext* context) {
 }
 
 absl::Status TensorListKernel::InputList(OpKernelContext* context, const TensorList** list) const {
-  TF_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, list));
+  HPU_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, list));
   if (element_dtype_ == (*list)->element_dtype) return absl::OkStatus();
   // TensorFlow's own text.
-  return InvalidArgument("Invalid data types; op elements ", tensorflow::DataTypeString(element_dtype_),
-                         " but list elements ", tensorflow::DataTypeString((*list)->element_dtype));
+  return absl::InvalidArgumentError(absl::StrCat("Invalid data types; op elements ",
+                                                 tensorflow::DataTypeString(element_dtype_), " but list elements ",
+                                                 tensorflow::DataTypeString((*list)->element_dtype)));
 }
 
 absl::Status TensorListKernel::SetListOutput(OpKernelContext* context, TensorList list) {
   tensorflow::AllocatorAttributes host;
   host.set_on_host(true);
   Tensor* output = nullptr;
-  TF_RETURN_IF_ERROR(context->allocate_output(0, {}, &output, host));
+  HPU_RETURN_IF_ERROR(context->allocate_output(0, {}, &output, host));
   output->scalar<tensorflow::Variant>()() = std::move(list);
   return absl::OkStatus();
 }
 
 absl::Status TensorListKernel::SetElementOutput(OpKernelContext* context, const ElementMemory& memory, int index,
                                                 const Tensor& element, const TensorShape& shape) {
-  TF_ASSIGN_OR_RETURN(const Tensor output, IsSet(element) ? memory.InPlace(element) : memory.Zeros(shape));
+  HPU_ASSIGN_OR_RETURN(const Tensor output, IsSet(element) ? memory.InPlace(element) : memory.Zeros(shape));
   context->set_output(index, output);
   return absl::OkStatus();
 }
@@ -63,7 +64,7 @@ absl::Status TensorListKernel::MergeShapes(const std::vector<const Tensor*>& ele
   for (const Tensor* element : elements) {
     if (!IsSet(*element)) continue;
     const PartialTensorShape before = *shape;
-    TF_RETURN_IF_ERROR(before.MergeWith(element->shape(), shape));
+    HPU_RETURN_IF_ERROR(before.MergeWith(element->shape(), shape));
   }
   return absl::OkStatus();
 }
@@ -74,10 +75,11 @@ absl::Status TensorListKernel::Join(const ElementMemory& memory, const std::vect
   for (const Tensor* element : elements) {
     const int64_t count = IsSet(*element) ? element->NumElements() : unset_elements_size;
     if (count > output->NumElements() - position) {
-      return InvalidArgument("The elements of the TensorList exceed the output shape ", output->shape().DebugString());
+      return absl::InvalidArgumentError(
+          absl::StrCat("The elements of the TensorList exceed the output shape ", output->shape().DebugString()));
     }
-    TF_RETURN_IF_ERROR(IsSet(*element) ? memory.Copy(*element, 0, output, position, count)
-                                       : memory.Clear(output, position, count));
+    HPU_RETURN_IF_ERROR(IsSet(*element) ? memory.Copy(*element, 0, output, position, count)
+                                        : memory.Clear(output, position, count));
     position += count;
   }
   return absl::OkStatus();
@@ -86,9 +88,9 @@ absl::Status TensorListKernel::Join(const ElementMemory& memory, const std::vect
 absl::StatusOr<Tensor> TensorListKernel::CopyRow(const ElementMemory& memory, const Tensor& tensor, int64_t row) {
   TensorShape shape = tensor.shape();
   shape.RemoveDim(0);
-  TF_ASSIGN_OR_RETURN(Tensor element, memory.Allocate(shape));
+  HPU_ASSIGN_OR_RETURN(Tensor element, memory.Allocate(shape));
   const int64_t size = shape.num_elements();
-  TF_RETURN_IF_ERROR(memory.Copy(tensor, row * size, &element, 0, size));
+  HPU_RETURN_IF_ERROR(memory.Copy(tensor, row * size, &element, 0, size));
   return element;
 }
 

@@ -3,8 +3,8 @@
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VALUE_RANGE_H_
 
 #include "absl/status/statusor.h"
-#include "plugin/op_facts/op_facts.h"
 #include "plugin/checks/value_rule.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/op_kernel.h"

@@ -4,6 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/tensorflow/device/host_pool.h"
 #include "plugin/tensorflow/device/hpu_device.h"
@@ -12,8 +15,6 @@
 #include "plugin/tensorflow/kernels/op_counters.h"
 #include "plugin/tensorflow/kernels/statistics.h"
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -35,15 +36,15 @@ class WhereKernel : public tensorflow::OpKernel {
     const Tensor& condition = context->input(0);
     const int rank = condition.dims();
     if (rank < 1 || rank > kMaxRank) {  // the CPU kernel's message
-      return tensorflow::errors::InvalidArgument("WhereOp : Unhandled input dimensions: ", rank);
+      return absl::InvalidArgumentError(absl::StrCat("WhereOp : Unhandled input dimensions: ", rank));
     }
     const trace::Scope traced(trace::Lane::kCpuFallback, name());
-    TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
-    TF_ASSIGN_OR_RETURN(const Tensor flags, CopyToHost(context, *device, condition));
+    HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+    HPU_ASSIGN_OR_RETURN(const Tensor flags, CopyToHost(context, *device, condition));
     const int64_t found = CountTrue(flags.data(), flags.NumElements());
     Tensor* output = nullptr;
-    TF_RETURN_IF_ERROR(context->allocate_output(0, {found, rank}, &output));
-    TF_RETURN_IF_ERROR(WriteCoordinates(context, *device, flags, *output));
+    HPU_RETURN_IF_ERROR(context->allocate_output(0, {found, rank}, &output));
+    HPU_RETURN_IF_ERROR(WriteCoordinates(context, *device, flags, *output));
     Count(flags.TotalBytes() + output->TotalBytes());
     return absl::OkStatus();
   }
@@ -53,13 +54,13 @@ class WhereKernel : public tensorflow::OpKernel {
     tensorflow::AllocatorAttributes attributes;
     attributes.set_on_host(true);
     Tensor host;
-    TF_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &host, attributes));
+    HPU_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &host, attributes));
     return host;
   }
 
   static absl::StatusOr<Tensor> CopyToHost(OpKernelContext* context, ProcessDevice& device, const Tensor& tensor) {
-    TF_ASSIGN_OR_RETURN(Tensor host, AllocateOnHost(context, tensor));
-    TF_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(host.data()), tensor.TotalBytes()));
+    HPU_ASSIGN_OR_RETURN(Tensor host, AllocateOnHost(context, tensor));
+    HPU_RETURN_IF_ERROR(device.CopyToHostSync(AddressOf(tensor), static_cast<char*>(host.data()), tensor.TotalBytes()));
     return host;
   }
 
@@ -68,7 +69,7 @@ class WhereKernel : public tensorflow::OpKernel {
     if (output.NumElements() == 0) return absl::OkStatus();
     std::shared_ptr<void> memory = device.host_pool().Allocate(output.TotalBytes());
     if (memory != nullptr) return WriteInParts(device, flags, output, std::move(memory));
-    TF_ASSIGN_OR_RETURN(Tensor coordinates, AllocateOnHost(context, output));
+    HPU_ASSIGN_OR_RETURN(Tensor coordinates, AllocateOnHost(context, output));
     WriteWhereIndices(flags.data(), flags.shape().dim_sizes(), 0, flags.NumElements(),
                       coordinates.flat<int64_t>().data());
     return device.CopyToDevice(coordinates.data(), AddressOf(output), output.TotalBytes());
@@ -89,7 +90,7 @@ class WhereKernel : public tensorflow::OpKernel {
       char* const source = static_cast<char*>(memory.get()) + copied;
       const uint64_t bytes = reinterpret_cast<char*>(next) - source;
       if (bytes < kCopiedBytes && (end < count || bytes == 0)) continue;
-      TF_RETURN_IF_ERROR(
+      HPU_RETURN_IF_ERROR(
           device.CopyToDeviceFromBounce(std::shared_ptr<void>(memory, source), AddressOf(output) + copied, bytes));
       copied += bytes;
     }

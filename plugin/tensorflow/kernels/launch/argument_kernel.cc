@@ -3,7 +3,6 @@
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "tensorflow/core/kernels/function_ops.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {

@@ -11,6 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/status_payloads.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/compiler/background/compile_queue.h"
 #include "plugin/compiler/background/interruptible_compiles.h"
@@ -19,8 +21,6 @@
 #include "plugin/tensorflow/kernels/cpu_fallback/run_cpu_fallback.h"
 #include "plugin/tensorflow/kernels/launch/launch.h"
 #include "plugin/tensorflow/kernels/launch/split_program.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
   }
   std::shared_ptr<FunctionLibraryDefinition> library(
       new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));
-  TF_RETURN_IF_ERROR(library->CopyFunctionDefFrom(source.function.name(), *source.library));
+  HPU_RETURN_IF_ERROR(library->CopyFunctionDefFrom(source.function.name(), *source.library));
   return library;
 }
 
@@ -115,7 +115,7 @@ void Compile(ProcessDevice& device, const CompileRequest& request, const std::at
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
     absl::StatusOr<std::shared_ptr<Executable>> executable = MakeExecutable(device, request, cancelled);
     if (!executable.ok()) return ExplainCrash(request.source, executable.status());
-    TF_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
+    HPU_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
     made = executable->get();
     entry.SetWay(WayOf(request, entry));
     return executable;
@@ -132,24 +132,24 @@ ClusterKernel::~ClusterKernel() {
 void ClusterKernel::Compute(tensorflow::OpKernelContext* context) { OP_REQUIRES_OK(context, Execute(context)); }
 
 absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  HPU_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   KernelArguments arguments(context, kinds_);
-  TF_RETURN_IF_ERROR(arguments.FindVariables());
+  HPU_RETURN_IF_ERROR(arguments.FindVariables());
   static thread_local recipes::Signature signature;
   // Compilation takes seconds and runs without the locks. Variables may change during the compilation, so the signature
   // is computed again.
   while (true) {
     arguments.Lock();
     signature.Clear();
-    arguments.Sign(&signature);
+    arguments.AppendSignature(&signature);
     const std::shared_ptr<ExecutableTable::Entry> entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry->executable()) {
-      TF_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
+      HPU_ASSIGN_OR_RETURN(const bool needs_fallback, NeedsFallback(context, *device, arguments));
       if (needs_fallback) return RunFallback(context, *device, arguments, Rule::kFallback);
       return RunExecutable(context, *device, arguments, *executable, entry->way());
     }
     if (entry->failed()) {
-      TF_RETURN_IF_ERROR(CheckInitialized(entry->failure(), arguments));
+      HPU_RETURN_IF_ERROR(CheckInitialized(entry->failure(), arguments));
       return RunAfterFailure(context, *device, arguments, entry->failure());
     }
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
@@ -168,8 +168,9 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       }
     }
     arguments.Unlock();
-    TF_ASSIGN_OR_RETURN(CompileQueue::Work work, CompileWork(context, *device, std::move(descriptions), entry, choice));
-    TF_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
+    HPU_ASSIGN_OR_RETURN(CompileQueue::Work work,
+                         CompileWork(context, *device, std::move(descriptions), entry, choice));
+    HPU_RETURN_IF_ERROR(InterruptibleCompiles::Get().Run(name(), std::move(work)));
   }
 }
 
@@ -183,7 +184,7 @@ absl::Status ClusterKernel::RunExecutable(tensorflow::OpKernelContext* context, 
   const bool is_timed = choice.way == FasterWay::kHpu && choice.is_trial;
   absl::Time start;
   if (is_timed) {  // a launch only queues work, so a trial waits for the device before and after
-    TF_RETURN_IF_ERROR(device.Synchronize());
+    HPU_RETURN_IF_ERROR(device.Synchronize());
     start = absl::Now();
   }
   CountLaunch(executable);
@@ -191,10 +192,10 @@ absl::Status ClusterKernel::RunExecutable(tensorflow::OpKernelContext* context, 
   absl::Status status = Launch(context, device, executable, arguments, &queued);
   if (!status.ok()) return queued ? status : FallBack(context, device, arguments, status);
   if (is_timed) {
-    TF_RETURN_IF_ERROR(device.Synchronize());
+    HPU_RETURN_IF_ERROR(device.Synchronize());
     way->Add(FasterWay::kHpu, absl::Now() - start);
   }
-  TF_ASSIGN_OR_RETURN(const bool needs_fallback, ResultNeedsFallback(context, device));
+  HPU_ASSIGN_OR_RETURN(const bool needs_fallback, ResultNeedsFallback(context, device));
   return needs_fallback ? RunFallback(context, device, arguments, Rule::kFallback) : absl::OkStatus();
 }
 
@@ -218,7 +219,7 @@ absl::Status ClusterKernel::RunAfterFailure(tensorflow::OpKernelContext* context
   }
   const absl::Time start = absl::Now();
   arguments.Unlock();
-  TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, device, failure));
+  HPU_ASSIGN_OR_RETURN(const bool done, RunSplit(context, device, failure));
   if (done) {
     if (times != nullptr) times->Add(FasterWay::kHpu, absl::Now() - start);
     return absl::OkStatus();
@@ -234,7 +235,7 @@ absl::StatusOr<CompileQueue::Work> ClusterKernel::CompileWork(tensorflow::OpKern
                                                               const Choice& choice) {
   CompileRequest request;
   request.source = Source(context);
-  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(request.source));
+  HPU_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(request.source));
   const auto node =
       request.source.node == nullptr ? nullptr : std::make_shared<const tensorflow::NodeDef>(*request.source.node);
   request.source.library = library.get();
@@ -261,7 +262,8 @@ absl::Status ClusterKernel::CompileInBackground(tensorflow::OpKernelContext* con
   };
   if (set_scheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
-  TF_ASSIGN_OR_RETURN(CompileQueue::Work compile, CompileWork(context, device, std::move(descriptions), entry, choice));
+  HPU_ASSIGN_OR_RETURN(CompileQueue::Work compile,
+                       CompileWork(context, device, std::move(descriptions), entry, choice));
   auto work = [compile = std::move(compile), table = table_, bucket](const std::atomic<bool>& cancelled) {
     compile(cancelled);
     if (bucket != nullptr) bucket->SetScheduled(false);
@@ -284,31 +286,30 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
                      "\nIt does not run on the CPU instead, because the card is not present (HPU_PJRT_TARGET): "
                      "reduce the batch or model, or select a card with more memory"));
   }
-  TF_RETURN_IF_ERROR(OnFailure(context, failure));
+  HPU_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunFallback(context, device, arguments, Rule::kFallback);
   if (status.ok()) OnFallback(failure);
   // `failure` names the recipe's largest tensors.
   if (absl::IsResourceExhausted(status) && absl::IsResourceExhausted(failure)) return failure;
   if (!CpuLacksKernel(status)) return status;
-  // Errors about the backend contain their own remedy.
-  const bool has_remedy = absl::StrContains(failure.message(), "set HPU_BACKEND=");
-  return absl::Status(failure.code(),
-                      absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
-                                   "\nIt cannot run on the CPU either: ", status.message(),
-                                   has_remedy ? "" : "\nUse another op, or cast to a supported type, such as float32"));
+  return Reworded(failure, absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
+                                        "\nIt cannot run on the CPU either: ", status.message(),
+                                        Has(failure, Payload::kRemedy)
+                                            ? ""
+                                            : "\nUse another op, or cast to a supported type, such as float32"));
 }
 
 absl::Status ClusterKernel::RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                        const KernelArguments& arguments, Rule reason,
-                                        ExecutableTable::Entry* entry, BoundedRecipes::Bucket* bucket) {
+                                        const KernelArguments& arguments, Rule reason, ExecutableTable::Entry* entry,
+                                        BoundedRecipes::Bucket* bucket) {
   const trace::Scope traced(trace::Lane::kCpuFallback, name());
-  TF_RETURN_IF_ERROR(CheckFallback(device, arguments));
-  TF_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
+  HPU_RETURN_IF_ERROR(CheckFallback(device, arguments));
+  HPU_ASSIGN_OR_RETURN(CpuFallback * program, cpu_fallback(context));
   // A run of a program whose kernels are known to be there does not begin again on the device.
   const UpdatesOnError updates_on_error =
       entry != nullptr && ran_on_cpu_.load(std::memory_order_relaxed) ? UpdatesOnError::kSome : UpdatesOnError::kNone;
   const absl::Time start = absl::Now();
-  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments, updates_on_error));
+  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, RunCpuFallback(context, device, *program, arguments, updates_on_error));
   const absl::Duration time = absl::Now() - start;
   if (entry != nullptr) entry->AddCpuTime(time);
   if (bucket != nullptr) bucket->AddCpuTime(time);

@@ -121,8 +121,8 @@ class ClusterKernel : public tensorflow::OpKernel {
                         const absl::Status& failure);
   // Adds the time of the run to the entry and the bucket, unless null.
   absl::Status RunFallback(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                           const KernelArguments& arguments, Rule reason,
-                           ExecutableTable::Entry* entry = nullptr, BoundedRecipes::Bucket* bucket = nullptr);
+                           const KernelArguments& arguments, Rule reason, ExecutableTable::Entry* entry = nullptr,
+                           BoundedRecipes::Bucket* bucket = nullptr);
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/cluster_analysis.h"
 #include "plugin/compat/function_bodies.h"
 #include "plugin/compat/xla_kernel_creator.h"
@@ -11,8 +12,6 @@
 #include "plugin/tensorflow/kernels/launch/launch_kernel.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -38,8 +37,8 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
     if (!IsHpu(runtime->device())) return xla_.CreateKernel(runtime, properties, kernel);
     LaunchKernel::Cluster cluster;
     cluster.must_compile = true;
-    TF_ASSIGN_OR_RETURN(cluster.function, CalledFunction(properties->node_def));
-    TF_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(cluster.function, runtime));
+    HPU_ASSIGN_OR_RETURN(cluster.function, CalledFunction(properties->node_def));
+    HPU_ASSIGN_OR_RETURN(const FunctionConstants found, FindFunctionConstants(cluster.function, runtime));
     const tensorflow::FunctionBody* const body = found.body;
     cluster.kinds.assign(body->arg_types.size(), Kind::kParameter);
     tensorflow::MemoryTypeVector input_memory(body->arg_types.size(), tensorflow::DEVICE_MEMORY);
@@ -67,7 +66,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
                                                   device->GetAllocator({}), runtime, device->resource_manager(), call,
                                                   input_memory, output_memory, runtime->graph_def_version(), &status);
     auto created = std::make_unique<LaunchKernel>(&construction, std::move(cluster));
-    TF_RETURN_IF_ERROR(status);
+    HPU_RETURN_IF_ERROR(status);
     *kernel = std::move(created);
     return absl::OkStatus();
   }

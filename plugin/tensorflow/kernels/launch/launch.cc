@@ -11,13 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/format_bytes.h"
 #include "plugin/base/round_up.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/base/trace/trace.h"
 #include "plugin/compiler/dynamic_shapes/true_shape.h"
 #include "plugin/compiler/launch_memory.h"
 #include "plugin/tensorflow/device/host_results.h"
 #include "plugin/tensorflow/device/memory_fill.h"
 #include "tensorflow/core/framework/types.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -71,10 +71,10 @@ class LaunchFrame {
     }
     queued_ = true;
     if (executable_.recipe != nullptr) {
-      TF_RETURN_IF_ERROR(Queue());
+      HPU_RETURN_IF_ERROR(Queue());
     }
-    TF_RETURN_IF_ERROR(FetchHostResults());
-    if (sizes_) TF_RETURN_IF_ERROR(CutDynamicResults());
+    HPU_RETURN_IF_ERROR(FetchHostResults());
+    if (sizes_) HPU_RETURN_IF_ERROR(TrimPaddedResults());
     SwapVariables();
     return absl::OkStatus();
   }
@@ -106,12 +106,12 @@ class LaunchFrame {
 
   // Runs all steps that may allocate device memory.
   absl::Status Prepare() {
-    TF_RETURN_IF_ERROR(PlaceArguments());
-    TF_RETURN_IF_ERROR(AllocateOutputs());
-    TF_RETURN_IF_ERROR(AllocateUpdates());
+    HPU_RETURN_IF_ERROR(PlaceArguments());
+    HPU_RETURN_IF_ERROR(AllocateOutputs());
+    HPU_RETURN_IF_ERROR(AllocateUpdates());
     if (executable_.sizes > 0) {
       sizes_.emplace(tensorflow::cpu_allocator(), tensorflow::DT_INT32, tensorflow::TensorShape({executable_.sizes}));
-      TF_RETURN_IF_ERROR(QueueCopyToHost(executable_.sizes_result, *sizes_));
+      HPU_RETURN_IF_ERROR(QueueCopyToHost(executable_.sizes_result, *sizes_));
     }
     if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
     const uint64_t bytes = executable_.recipe->workspace_bytes();
@@ -138,7 +138,7 @@ class LaunchFrame {
       } else if (ArgumentBytes(i, value) == value.TotalBytes()) {
         storage_->arguments[i] = AddressOf(value);
       } else {
-        TF_RETURN_IF_ERROR(PadDeviceArgument(i, value));
+        HPU_RETURN_IF_ERROR(PadDeviceArgument(i, value));
       }
     }
     return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
@@ -192,7 +192,7 @@ class LaunchFrame {
           context_->set_output(i, on_host ? output.constant : output.device_constant);
           break;
         case Executable::Output::Kind::kResult:
-          TF_RETURN_IF_ERROR(AllocateResult(i, output, on_host));
+          HPU_RETURN_IF_ERROR(AllocateResult(i, output, on_host));
           break;
       }
     }
@@ -204,12 +204,12 @@ class LaunchFrame {
                            ResultBytes(output) > output.shape.num_elements() * tensorflow::DataTypeSize(output.dtype);
     if (is_padded && !on_host) return AllocatePaddedResult(i, output);
     if (!output.sizes.empty()) {
-      TF_ASSIGN_OR_RETURN(Tensor padded, AllocateBound(output.dtype, output.shape, output.result, on_host));
+      HPU_ASSIGN_OR_RETURN(Tensor padded, AllocateBound(output.dtype, output.shape, output.result, on_host));
       dynamic_results_.push_back({output.shape, output.sizes, std::move(padded), /*output=*/i});
       return absl::OkStatus();
     }
     Tensor* tensor = nullptr;
-    TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
+    HPU_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
     if (on_host) return QueueCopyToHost(output.result, *tensor);
     storage_->results[output.result] = AddressOf(*tensor);
     return absl::OkStatus();
@@ -223,8 +223,8 @@ class LaunchFrame {
   absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
     const int64_t elements = static_cast<int64_t>(ResultBytes(output) / tensorflow::DataTypeSize(output.dtype));
     Tensor all;
-    TF_RETURN_IF_ERROR(context_->allocate_temp(output.dtype, tensorflow::TensorShape({elements}), &all));
-    TF_ASSIGN_OR_RETURN(const Tensor first, FirstElements(all, output.shape));
+    HPU_RETURN_IF_ERROR(context_->allocate_temp(output.dtype, tensorflow::TensorShape({elements}), &all));
+    HPU_ASSIGN_OR_RETURN(const Tensor first, FirstElements(all, output.shape));
     context_->set_output(i, first);
     storage_->results[output.result] = AddressOf(all);
     return absl::OkStatus();
@@ -236,10 +236,10 @@ class LaunchFrame {
     Tensor padded;
     tensorflow::AllocatorAttributes attributes;
     attributes.set_on_host(on_host);
-    TF_RETURN_IF_ERROR(
+    HPU_RETURN_IF_ERROR(
         context_->allocate_temp(dtype, tensorflow::TensorShape({bound.num_elements()}), &padded, attributes));
     if (on_host) {
-      TF_RETURN_IF_ERROR(QueueCopyToHost(result, padded));
+      HPU_RETURN_IF_ERROR(QueueCopyToHost(result, padded));
     } else {
       storage_->results[result] = AddressOf(padded);
     }
@@ -247,11 +247,11 @@ class LaunchFrame {
   }
 
   // Requires the sizes on the host. A tensor of the true shape keeps the memory of the whole padded tensor allocated.
-  absl::Status CutDynamicResults() {
+  absl::Status TrimPaddedResults() {
     const absl::Span<const int32_t> sizes(sizes_->flat<int32_t>().data(), executable_.sizes);
     for (const DynamicResult& result : dynamic_results_) {
-      TF_ASSIGN_OR_RETURN(const tensorflow::TensorShape shape, TrueShape(result.bound, result.sizes, sizes));
-      TF_ASSIGN_OR_RETURN(Tensor tensor, FirstElements(result.padded, shape));
+      HPU_ASSIGN_OR_RETURN(const tensorflow::TensorShape shape, TrueShape(result.bound, result.sizes, sizes));
+      HPU_ASSIGN_OR_RETURN(Tensor tensor, FirstElements(result.padded, shape));
       if (result.output >= 0) {
         context_->set_output(result.output, tensor);
       } else {
@@ -285,8 +285,8 @@ class LaunchFrame {
       Tensor* current = arguments_.variable(update.input)->tensor();
       const bool aliased = update.aliased_argument >= 0;
       if (!update.sizes.empty()) {
-        TF_ASSIGN_OR_RETURN(Tensor padded,
-                            AllocateBound(update.dtype, update.shape, update.result, IsHostVariable(update.dtype)));
+        HPU_ASSIGN_OR_RETURN(Tensor padded,
+                             AllocateBound(update.dtype, update.shape, update.result, IsHostVariable(update.dtype)));
         dynamic_results_.push_back({update.shape, update.sizes, std::move(padded), -1, update.input});
         continue;
       }
@@ -296,7 +296,7 @@ class LaunchFrame {
           storage_->results[update.result] = storage_->arguments[update.aliased_argument];
           if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
         } else {
-          TF_RETURN_IF_ERROR(QueueCopyToHost(update.result, value));
+          HPU_RETURN_IF_ERROR(QueueCopyToHost(update.result, value));
         }
         new_values_.push_back({update.input, std::move(value)});
         continue;
@@ -306,7 +306,7 @@ class LaunchFrame {
         continue;
       }
       Tensor value;
-      TF_RETURN_IF_ERROR(context_->allocate_temp(update.dtype, update.shape, &value));
+      HPU_RETURN_IF_ERROR(context_->allocate_temp(update.dtype, update.shape, &value));
       storage_->results[update.result] = AddressOf(value);
       if (aliased && value.TotalBytes() > 0) {
         DeviceAddress& argument = storage_->arguments[update.aliased_argument];
@@ -322,7 +322,7 @@ class LaunchFrame {
     hal::LaunchArguments launch;
     launch.workspace = workspace_.address();
     for (const Copy& copy : copies_) {
-      TF_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
+      HPU_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
     }
     launch.arguments = storage_->arguments;
     launch.results = storage_->results;
@@ -331,9 +331,9 @@ class LaunchFrame {
   }
 
   absl::Status FetchHostResults() {
-    if (writes_to_host_) TF_RETURN_IF_ERROR(WaitForHostResults(device_));
+    if (writes_to_host_) HPU_RETURN_IF_ERROR(WaitForHostResults(device_));
     for (HostResult& result : host_results_) {
-      TF_RETURN_IF_ERROR(
+      HPU_RETURN_IF_ERROR(
           device_.CopyToHostSync(result.source, static_cast<char*>(result.tensor.data()), result.tensor.TotalBytes()));
     }
     return absl::OkStatus();
@@ -416,7 +416,7 @@ absl::StatusOr<Tensor> CopyOf(const Tensor& constant, ProcessDevice& device, con
                                                      " of HPU memory for a constant; free tensors, or raise "
                                                      "HPU_MEMORY_MB on an emulated device"));
   }
-  TF_RETURN_IF_ERROR(device.CopyToDevice(constant.data(), AddressOf(copy), copy.TotalBytes()));
+  HPU_RETURN_IF_ERROR(device.CopyToDevice(constant.data(), AddressOf(copy), copy.TotalBytes()));
   return copy;
 }
 
@@ -425,10 +425,10 @@ absl::StatusOr<Tensor> CopyOf(const Tensor& constant, ProcessDevice& device, con
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
   for (Executable::Output& output : executable->outputs) {
     if (output.kind != Executable::Output::Kind::kConstant) continue;
-    TF_ASSIGN_OR_RETURN(output.device_constant, CopyOf(output.constant, device, *executable));
+    HPU_ASSIGN_OR_RETURN(output.device_constant, CopyOf(output.constant, device, *executable));
   }
   if (!executable->padded) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(executable->device_symbols, CopyOf(executable->symbols, device, *executable));
+  HPU_ASSIGN_OR_RETURN(executable->device_symbols, CopyOf(executable->symbols, device, *executable));
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
@@ -25,10 +26,10 @@ using Kind = ArgumentDescription::Kind;
 
 absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchKernel::Cluster* cluster) {
   int constants = 0, resources = 0;
-  TF_RETURN_IF_ERROR(construction->GetAttr("function", &cluster->function));
-  TF_RETURN_IF_ERROR(construction->GetAttr("num_constant_args", &constants));
-  TF_RETURN_IF_ERROR(construction->GetAttr("num_resource_args", &resources));
-  TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
+  HPU_RETURN_IF_ERROR(construction->GetAttr("function", &cluster->function));
+  HPU_RETURN_IF_ERROR(construction->GetAttr("num_constant_args", &constants));
+  HPU_RETURN_IF_ERROR(construction->GetAttr("num_resource_args", &resources));
+  HPU_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
   const int inputs = construction->num_inputs();
   if (constants + resources > inputs) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -116,7 +117,7 @@ absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context
                                             const absl::Status& failure) {
   const SplitProgram* split = GetSplit(context, failure);
   if (split == nullptr) return false;
-  TF_RETURN_IF_ERROR(split->Run(context, device));
+  HPU_RETURN_IF_ERROR(split->Run(context, device));
   return true;
 }
 
@@ -152,7 +153,7 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
     return passes::MustCompileFailure(function_.name(), *context->function_library()->GetFunctionLibraryDefinition(),
                                       failure, NodesNamedIn(failure.message()));
   }
-  if (flags::TfCpuRuntimeFallback() == "forbid") {
+  if (flags::TfCpuRuntimeFallback() == flags::TfCpuRuntimeFallbackSetting::kForbid) {
     return absl::Status(
         failure.code(),
         absl::StrCat("node ", name(), " cannot run on the HPU, and ",

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/node_def_builder.h"
 #include "tensorflow/core/framework/op.h"
-#include "tsl/platform/errors.h"
 
 namespace hpu {
 namespace {
@@ -21,19 +22,19 @@ using tensorflow::TensorValue;
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeGather(tensorflow::OpKernelConstruction* construction,
                                                                  tensorflow::DataType dtype) {
   tensorflow::NodeDef node;
-  TF_RETURN_IF_ERROR(tensorflow::NodeDefBuilder(absl::StrCat(construction->def().name(), "/gather"), "GatherV2")
-                         .Input("rows", 0, dtype)
-                         .Input("order", 0, tensorflow::DT_INT32)
-                         .Input("axis", 0, tensorflow::DT_INT32)
-                         .Finalize(&node));
+  HPU_RETURN_IF_ERROR(tensorflow::NodeDefBuilder(absl::StrCat(construction->def().name(), "/gather"), "GatherV2")
+                          .Input("rows", 0, dtype)
+                          .Input("order", 0, tensorflow::DT_INT32)
+                          .Input("axis", 0, tensorflow::DT_INT32)
+                          .Finalize(&node));
   std::shared_ptr<const tensorflow::NodeProperties> properties;
-  TF_RETURN_IF_ERROR(
+  HPU_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(std::move(node), tensorflow::OpRegistry::Global(), &properties));
   tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(kDeviceType), construction->device(),
-                                                construction->device()->GetAllocator({}),
-                                                construction->function_library(), construction->resource_manager(),
-                                                std::move(properties), construction->graph_def_version(), &kernel));
+  HPU_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType(kDeviceType), construction->device(),
+                                                 construction->device()->GetAllocator({}),
+                                                 construction->function_library(), construction->resource_manager(),
+                                                 std::move(properties), construction->graph_def_version(), &kernel));
   return std::unique_ptr<tensorflow::OpKernel>(kernel);
 }
 
@@ -90,11 +91,11 @@ absl::StatusOr<Tensor> RowGather::Run(OpKernelContext* context, const Tensor& ro
   params.output_attr_array = &output_attributes;
   OpKernelContext call(&params, 1);
   gather_->Compute(&call);
-  TF_RETURN_IF_ERROR(call.status());
+  HPU_RETURN_IF_ERROR(call.status());
   const std::unique_ptr<Tensor> output(call.release_output(0).tensor);
   return output != nullptr
              ? absl::StatusOr<Tensor>(*output)
-             : absl::InternalError("cannot gather rows: the kernel of GatherV2 returned no output; report a bug");
+             : absl::InternalError("cannot gather rows: the kernel of GatherV2 returned no output; " HPU_REPORT_BUG);
 }
 
 }  // namespace hpu

@@ -5,11 +5,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/compat/function_runtimes.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
 #include "tensorflow/core/framework/device.h"
-#include "tsl/platform/errors.h"
-#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -24,8 +23,8 @@ absl::StatusOr<Tensor> AtFunctionBorder(tensorflow::OpKernelContext* context, Pr
   const bool stays = tensor.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(tensor.dtype());
   if (stays || tensor.TotalBytes() == 0 || device.Owns(tensor.data())) return tensor;
   Tensor copy;
-  TF_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
-  TF_RETURN_IF_ERROR(device.CopyToDevice(tensor.data(), AddressOf(copy), tensor.TotalBytes()));
+  HPU_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
+  HPU_RETURN_IF_ERROR(device.CopyToDevice(tensor.data(), AddressOf(copy), tensor.TotalBytes()));
   return copy;
 }
 
@@ -62,14 +61,14 @@ absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::MakeForRandomOps(
 absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                                  const std::string& function, Recluster recluster) {
   auto library = std::make_unique<tensorflow::FunctionLibraryDefinition>(*runtime->GetFunctionLibraryDefinition());
-  TF_ASSIGN_OR_RETURN(const passes::SplitCluster split, recluster(library.get()));
+  HPU_ASSIGN_OR_RETURN(const passes::SplitCluster split, recluster(library.get()));
   if (split.clusters == 0) {
     return absl::InvalidArgumentError(absl::StrCat(function, ": no cluster remains after removing the failed ops"));
   }
   auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.removed));
   tensorflow::FunctionLibraryRuntime::InstantiateOptions options;
   options.lib_def = program->library_.get();
-  TF_RETURN_IF_ERROR(runtime->Instantiate(split.function, tensorflow::AttrSlice(), options, &program->handle_));
+  HPU_RETURN_IF_ERROR(runtime->Instantiate(split.function, tensorflow::AttrSlice(), options, &program->handle_));
   return program;
 }
 
@@ -80,7 +79,7 @@ SplitProgram::~SplitProgram() {
 absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const {
   std::vector<Tensor> arguments;
   for (int i = 0; i < context->num_inputs(); ++i) {
-    TF_ASSIGN_OR_RETURN(Tensor argument, AtFunctionBorder(context, device, context->input(i)));
+    HPU_ASSIGN_OR_RETURN(Tensor argument, AtFunctionBorder(context, device, context->input(i)));
     arguments.push_back(std::move(argument));
   }
   CallCancellation cancellation(context);
@@ -93,7 +92,7 @@ absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevi
   options.runner = &here;
   options.run_all_kernels_inline = true;
   std::vector<Tensor> results;
-  TF_RETURN_IF_ERROR(RunWithOwnRendezvous(runtime_, std::move(options), handle_, arguments, &results));
+  HPU_RETURN_IF_ERROR(RunWithOwnRendezvous(runtime_, std::move(options), handle_, arguments, &results));
   for (int i = 0; i < context->num_outputs(); ++i) context->set_output(i, results[i]);
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "tsl/platform/env.h"
 #include "tsl/platform/threadpool.h"
 #include "xla/cpu_function_runtime.h"
@@ -58,11 +59,11 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
     slot.value = buffer.entry_parameter_number();
     if (slot.value >= table.arguments.size()) {
       return absl::InternalError(absl::StrCat("XLA's code reads argument ", slot.value, ", but the program has only ",
-                                              table.arguments.size(), " arguments; report a bug"));
+                                              table.arguments.size(), " arguments; " HPU_REPORT_BUG));
     }
     if (const uint64_t expected = AlignUp(table.arguments[slot.value].bytes); expected != buffer.size()) {
       return absl::InternalError(absl::StrCat("XLA's buffer of argument ", slot.value, " has ", buffer.size(),
-                                              " bytes, expected ", expected, "; report a bug"));
+                                              " bytes, expected ", expected, "; " HPU_REPORT_BUG));
     }
     slot.bytes = table.arguments[slot.value].bytes;
   } else if (CanUseResultMemory(buffer, table)) {
@@ -85,7 +86,7 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
       const uint64_t bytes = table.results.size() * sizeof(void*);
       if (buffers[i].size() != AlignUp(bytes)) {
         return absl::InternalError(absl::StrCat("XLA's result table has ", buffers[i].size(), " bytes, expected ",
-                                                AlignUp(bytes), "; report a bug"));
+                                                AlignUp(bytes), "; " HPU_REPORT_BUG));
       }
       parts.slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
       continue;
@@ -109,7 +110,7 @@ absl::StatusOr<Results> CompileModules(Modules modules) {
                            std::make_unique<xla::HloModuleGroup>("recipe", absl::MakeSpan(modules)), options));
   if (results.size() != count) {
     return absl::InternalError(
-        absl::StrCat("XLA compiled ", count, " programs to ", results.size(), " object files; report a bug"));
+        absl::StrCat("XLA compiled ", count, " programs to ", results.size(), " object files; " HPU_REPORT_BUG));
   }
   return results;
 }

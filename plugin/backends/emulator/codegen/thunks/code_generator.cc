@@ -11,6 +11,7 @@
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/base/version/contact.h"
 #include "xla/backends/cpu/buffer_allocation_info.h"
 #include "xla/hlo/analysis/alias_info.h"
 #include "xla/hlo/utils/hlo_live_range.h"
@@ -43,7 +44,7 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferAllocationInfo& buffer, const Prog
     slot.value = buffer.entry_parameter_number();
     if (slot.value >= table.arguments.size() || table.arguments[slot.value].bytes != buffer.size()) {
       return absl::InternalError(absl::StrCat("XLA's buffer of argument ", slot.value, " has ", buffer.size(),
-                                              " bytes, which the program does not expect; report a bug"));
+                                              " bytes, which the program does not expect; " HPU_REPORT_BUG));
     }
   } else if (CanUseResultMemory(buffer, table)) {
     slot.source = BufferSlot::Source::kResult;
@@ -81,7 +82,7 @@ absl::Status Generate(std::unique_ptr<xla::HloModule> module, RecipeParts* parts
                                                    xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
   HPU_ASSIGN_OR_RETURN(const auto results, XlaCompiler().CompileAheadOfTime(std::move(module), options));
   if (results.size() != 1) {
-    return absl::InternalError(absl::StrCat("XLA compiled a program to ", results.size(), " results; report a bug"));
+    return absl::InternalError(absl::StrCat("XLA compiled a program to ", results.size(), " results; " HPU_REPORT_BUG));
   }
   const auto& code = static_cast<const xla::cpu::CpuAotCompilationResult&>(*results[0]);
   for (const BufferAllocationInfo& buffer : code.buffer_allocation_infos()) {
