@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tests.support.error_text import own_lines
+
 ROWS, WIDTH = 5, 4
 TABLE = np.arange(ROWS * WIDTH, dtype=np.float32).reshape(ROWS, WIDTH)
 
@@ -25,8 +27,7 @@ def text_of_error(message: str) -> str:
 
     Numbers are replaced, because the CPU runs iterations in parallel and reports any of those that fail.
     """
-    text = re.sub(r"\(\d+\) INVALID_ARGUMENT: ", "", message).replace("param shape", "shape")
-    lines = [re.sub(r"-?\d+", "#", re.split(r" \(|, node", line.strip())[0]) for line in text.splitlines()]
+    lines = [re.sub(r"-?\d+", "#", line.split(" (")[0]) for line in own_lines(message)]
     own = re.compile(
         r" of dimension | is not in |in a list|does not index|label value|by zero|not invertible"
         r"|out of range|between # and|duplicated|Expected |negative integer powers|seq_lens"
