@@ -34,20 +34,13 @@ CASES = INDEX_CASES | VALUE_CASES
 Step = Callable[..., tf.Tensor]
 LATE = (GIVEN, COMPUTED, LOOP, BRANCH)
 # Faults of the plugin.
-NOT_TAKEN = "a branch that is not taken returns indices that are no permutation"
-LARGEST = "the sum of the largest index and a size overflows, so the check accepts the index"
-MANY_ROWS = "CPU kernels refuse tables that int16 cannot index, and checks do not"
 BATCH = "the CPU kernel accepts an index into another batch, and the check does not"
 ROW_BEFORE = "the CPU kernel updates the rows before the invalid index"
 EMPTY_ROWS = "the check of an eager op ignores that the rows are empty, so the CPU kernel runs each time"
 NOT_COMPILED = "XLA refuses to compile the op, so the CPU kernel runs each time"
 NAN_MATRIX = "the CPU kernel refuses a matrix of NaN, and the check does not"
 INFINITE_MATRIX = "the CPU kernel accepts an infinite matrix, and the check does not"
-UNSIGNED = "the CPU kernel accepts an empty range of unsigned integers, and the check does not"
 FAULTS = {
-    **{(f"permutation-{dtype}", BRANCH): NOT_TAKEN for dtype in WIDE},
-    **{("begin-largest", way): LARGEST for way in INNER},
-    **{(f"{op}-int16-many-rows", way): MANY_ROWS for op in ("gather", "gather-nd") for way in WAYS},
     **{(f"lookup-{dtype}-batch", way): BATCH for dtype in WIDE for way in (EAGER, *LATE)},
     **{(f"scatter-add-{dtype}-row-before", way): ROW_BEFORE for dtype in WIDE for way in WAYS},
     **{(f"segments-{dtype}-empty-rows", EAGER): EMPTY_ROWS for dtype in WIDE},
@@ -57,7 +50,6 @@ FAULTS = {
     **{("lengths-int32-empty", way): NOT_COMPILED for way in WAYS if way != GIVEN},
     **{(f"{op}-nan", way): NAN_MATRIX for op in ("inverse", "lu", "solve") for way in (CONSTANT, *LATE)},
     **{("eigenvalues-infinite", way): INFINITE_MATRIX for way in (EAGER, *LATE)},
-    **{(f"draw-{dtype}", way): UNSIGNED for dtype in ("uint32", "uint64") for way in LATE},
 }
 
 
@@ -234,7 +226,7 @@ def parameters() -> Iterator[Any]:
         for way in case.ways:
             reason = FAULTS.get((name, way))
             chosen = case.ways.index(way) % 3 == number % min(3, len(case.ways))
-            quick = reason in (NOT_TAKEN, LARGEST) or (chosen and not case.slow)
+            quick = chosen and not case.slow
             marks = [] if quick else [pytest.mark.slow]
             if case.refused:
                 marks.append(pytest.mark.cpu_fallback("the compiler refuses the program"))

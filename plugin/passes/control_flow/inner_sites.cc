@@ -90,12 +90,22 @@ class SiteFinder {
     return shape;
   }
 
+  bool FitsInt16(const Node& node, const IndexRule& rule, const OutputTensor& bounding,
+                 const std::vector<int>& sizes) const {
+    if (!sizes.empty()) {
+      return checks::FitsIndexType(rule, tensorflow::DT_INT16, std::vector<int64_t>(sizes.begin(), sizes.end()));
+    }
+    const IndexedOp* const op = IndexedOpOf(node.type_string());
+    const std::optional<TensorShape> shape = ShapeOf(bounding);
+    return op != nullptr && !op->sizes && shape.has_value() &&
+           checks::FitsIndexType(rule, tensorflow::DT_INT16, shape->dim_sizes());
+  }
+
   void Add(Node* node, OutputTensor indices, IndexRule rule, OutputTensor bounding, std::vector<int> sizes, int rank) {
     const std::optional<TensorShape> shape = ShapeOf(indices);
     const DataType type = indices.node->output_type(indices.index);
     if (rank < 1 || !shape.has_value() || !checks::IsIndexType(type)) return;
-    const std::vector<int64_t> known(sizes.begin(), sizes.end());
-    if (type == tensorflow::DT_INT16 && (known.empty() || !checks::FitsIndexType(rule, type, known))) return;
+    if (type == tensorflow::DT_INT16 && !FitsInt16(*node, rule, bounding, sizes)) return;
     sites_.push_back({node, indices, *shape, rule, bounding, std::move(sizes), rank});
   }
 
