@@ -196,7 +196,7 @@ def _run_session(record: _Record) -> None:
 def _run_once(record: _Record, session: Any, scope: Scope, placeholders: Sequence[Any], call: int) -> None:
     """Fetches a subset of the values and effects. Feeds the placeholders, and without effects sometimes a value.
 
-    A fed value may be what orders a read before an update: TensorFlow's CPU then returns now the old value, now the new.
+    A fed value may be what orders a read before an update: TensorFlow's CPU then returns the old value or the new.
     """
     program = record.program
     values = [value for value in scope.values if not value.element and value.number]
