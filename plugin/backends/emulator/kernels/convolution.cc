@@ -99,16 +99,29 @@ tensorflow::DataType DataTypeOf(Type type) {
   }
 }
 
+// Whether oneDNN reads other elements than those of the window: oneDNN 3.7 if each row has one result, and also oneDNN
+// 3.2 if a row of the window fills vectors, but a pixel does not.
+bool IsWrongInOneDnn(const Convolution& c) {
+  constexpr int64_t kVector = 32;  // elements of bfloat16
+  const Convolution::Dimension& last = c.dimensions.back();
+  if (c.kind != Kind::kForward || c.depthwise() || last.window == 1) return false;
+  const bool bfloat16 = c.type == Type::kBfloat16;
+  const int64_t features = c.input_features / c.groups, row = last.window * features;
+  if (last.output == 1 && last.stride > 1) return bfloat16 || features == 1;
+  return bfloat16 && features % kVector != 0 && row % kVector == 0 && row > kVector;
+}
+
 // Unimplemented if TensorFlow's kernel would accept the call, but then fail, be slow or compute something else.
 absl::Status CheckKernel(const Convolution& c) {
   const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
   const char* lacking = nullptr;
   if (c.type == Type::kBfloat16 && !one_dnn) lacking = "bfloat16 with sums in float32";
   if (three && c.groups > 1) lacking = "groups in three dimensions";
-  // Newer oneDNN does not write the result.
-  if (three && c.type == Type::kBfloat16 && c.input_features == 1 && c.dimensions[0].input < c.dimensions[0].window) {
-    lacking = "bfloat16 images of one feature whose depth is smaller than the window";
+  // oneDNN does not write the result.
+  if (three && c.type == Type::kBfloat16 && c.dimensions[0].input < c.dimensions[0].window) {
+    lacking = "bfloat16 images whose depth is smaller than the window";
   }
+  if (one_dnn && IsWrongInOneDnn(c)) lacking = "windows of this width and number of features";
   if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
   if (!one_dnn) {
     if (c.bias) lacking = "a bias";
