@@ -64,6 +64,8 @@ EXTENSION_POINTS = {
     "core/common_runtime/local_device.h": "base class of the device",
     "core/common_runtime/optimization_registry.h": "registry and base class of graph passes",
 }
+# A comparison of a rule with a text in the Python package.
+RULE_AS_TEXT = re.compile(r"""\.rule\s*(?:==|!=|in)\s*\(?["']""")
 INCLUDE = re.compile(r'^#include "plugin/([^"]+)"', re.MULTILINE)
 
 
@@ -82,6 +84,15 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
             yield f"{name}:{number}: machine-specific path; use a relative path or a setting"
     if name.startswith("plugin/") and path.suffix in (".h", ".cc"):
         yield from check_cpp(name, text, declared)
+    if name.startswith("habana_frameworks/"):
+        yield from check_package(name, text)
+
+
+def check_package(name: str, text: str) -> Iterator[str]:
+    """Checks that the Python package compares rules with members of Rule."""
+    for found in RULE_AS_TEXT.finditer(text):
+        number = text.count("\n", 0, found.start()) + 1
+        yield f"{name}:{number}: compare with a member of explanation.Rule, not with a text"
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:

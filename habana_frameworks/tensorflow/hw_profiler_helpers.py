@@ -120,13 +120,13 @@ def install() -> None:
         atexit.register(lambda: recording.write(_file_name("")))
     if hook is None:
         return
-    if mode in ("v1", "all"):
+    if mode in (flags.TfHookMode.V1, flags.TfHookMode.ALL):
         from tensorflow.python.training.monitored_session import _MonitoredSession
 
         _MonitoredSession.run = _around(_MonitoredSession.run, hook)
-    if mode in ("ctl", "all"):
+    if mode in (flags.TfHookMode.CTL, flags.TfHookMode.ALL):
         _count_function_calls(hook)
-    if mode in ("keras", "all"):
+    if mode in (flags.TfHookMode.KERAS, flags.TfHookMode.ALL):
         keras_import.call_after_import(functools.partial(_count_train_batches, hook=hook))
 
 

@@ -60,6 +60,12 @@ def test_the_lint_refuses_words_that_have_a_better_form(line: str) -> None:
     assert not list(check_tree.check_cpp("plugin/passes/graph/planted_test.cc", line, DECLARED))
 
 
+def test_the_lint_refuses_a_rule_as_a_text() -> None:
+    (problem,) = check_tree.check_package("habana_frameworks/planted.py", 'x = 1\nif op.rule == "pinned":\n')
+    assert problem.startswith("habana_frameworks/planted.py:2: ")
+    assert not list(check_tree.check_package("habana_frameworks/planted.py", "if op.rule == Rule.PINNED:\n"))
+
+
 @pytest.mark.parametrize(
     "header",
     [
