@@ -199,9 +199,9 @@ void DeviceContents::LoseDonated(const PjrtRecipe& recipe, const hal::LaunchArgu
     SharedBufferPtr& buffer = state->arguments[argument];
     if (client_.IsDeleted(buffer->handle.get())) {
       buffer->handle.reset();
-      buffer->lost = absl::Status(
-          error.code(), absl::StrCat("a failed launch of ", recipe.name(), " has overwritten the buffer (",
-                                     error.message(), "); assign the variable again, or restore a checkpoint"));
+      buffer->lost =
+          Reworded(error, absl::StrCat("a failed launch of ", recipe.name(), " has overwritten the buffer (",
+                                       error.message(), "); assign the variable again, or restore a checkpoint"));
     }
     map_.Bind(launch.arguments[argument], recipe.arguments()[argument].bytes, buffer);
   }
