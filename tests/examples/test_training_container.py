@@ -38,12 +38,12 @@ def is_ignored(path: str) -> bool:
 
 def test_the_instructions_are_complete() -> None:
     names = [name for name, _ in instructions(CONTAINERFILE)]
-    assert names == ["FROM", "RUN", "COPY", "RUN", "WORKDIR", "COPY", "ENV", "USER", "CMD"]
+    assert names == ["FROM", "RUN", "COPY", "RUN", "WORKDIR", "COPY", "COPY", "ENV", "USER", "CMD"]
 
 
 def test_what_it_copies_is_in_the_build_context() -> None:
     sources = [source for arguments in arguments_of("COPY") for source in arguments.split()[:-1]]
-    assert sources == ["requirements/tensorflow-2.15.1/run.txt", "dist/hpu_tensorflow-*.whl", "examples"]
+    assert sources == ["requirements/tensorflow-2.15.1/run.txt", "dist/hpu_tensorflow-*.whl", "examples", "."]
     for source in sources:
         wheel = source.replace("*", "0.2.0-py3-none-manylinux_2_34_x86_64")
         assert not is_ignored(wheel), source

@@ -86,3 +86,14 @@ def test_conversion_to_bfloat16(alone: dict[str, list[Trained]], pair: dict[str,
         assert_same_weights(rank, ranks[0], rtol=0)
         assert_same_weights(rank, alone["cnn-keras"][0], rtol=2e-2)
         assert rank.numbers != alone["cnn-keras"][0].numbers, "nothing was converted"
+
+
+def test_automatic_mixed_precision(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    """Two ranks convert their graphs to bfloat16, scale the loss, and train as one rank does in float32."""
+    (expected,) = alone["cnn-keras"]
+    ranks = train(tmp_path, 2, "cnn-keras", environment={"TF_ENABLE_AUTO_MIXED_PRECISION": "1"})["cnn-keras"]
+    for rank in ranks:
+        assert (rank.replicas, rank.loss_scale, expected.loss_scale) == (2, 2.0**15, 1.0)
+        assert_same_weights(rank, ranks[0], rtol=0)
+        assert_same_weights(rank, expected, rtol=5e-2)
+        assert rank.numbers != expected.numbers, "nothing was converted"

@@ -68,7 +68,7 @@ class Container:
         *sources, destination = arguments.split()
         target = self.path(destination)
         for pattern in sources:
-            found = sorted(context.glob(pattern))
+            found = [context] if pattern == "." else sorted(context.glob(pattern))
             assert found, f"COPY {pattern}: no such file"
             for source in found:
                 if source.is_dir():
