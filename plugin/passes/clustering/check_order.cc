@@ -5,6 +5,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/op_facts.h"
+#include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
@@ -19,6 +21,13 @@ bool IsOwnConstant(const tensorflow::Node& node, const tensorflow::Node& check) 
   return node.IsConstant() && absl::c_all_of(node.out_edges(), [&](const tensorflow::Edge* edge) {
            return edge->dst() == &check || edge->dst()->IsSink();
          });
+}
+
+bool AreInputsOnHost(const tensorflow::Node& check) {
+  for (int i = 0; i < check.num_inputs(); ++i) {
+    if (!IsOnHost(InputOf(check, i))) return false;
+  }
+  return true;
 }
 
 // Moves a check of a cluster's results to the cluster's device, to avoid copies to the host. The check stays on the
@@ -38,7 +47,28 @@ void MoveToDevice(const std::string& device, tensorflow::Node* check) {
   for (tensorflow::Node* constant : constants) constant->set_assigned_device_name(device);
 }
 
+// Whether a node updates a variable other than a state of random numbers.
+bool ChangesValues(const tensorflow::Node& node) {
+  return UpdatesVariable(node) && FactsOf(node.type_string()).random == RandomNumbers::kNone;
+}
+
 }  // namespace
+
+UpdateFollowers::UpdateFollowers(const tensorflow::Graph& graph) : follows_(graph.num_node_ids(), false) {
+  std::vector<const tensorflow::Node*> left;
+  for (const tensorflow::Node* node : graph.op_nodes()) {
+    if (ChangesValues(*node)) left.push_back(node);
+  }
+  while (!left.empty()) {
+    const tensorflow::Node* node = left.back();
+    left.pop_back();
+    for (const tensorflow::Edge* edge : node->out_edges()) {
+      if (!edge->dst()->IsOp() || follows_[edge->dst()->id()]) continue;
+      follows_[edge->dst()->id()] = true;
+      left.push_back(edge->dst());
+    }
+  }
+}
 
 void SetOrigin(const tensorflow::Node& node, tensorflow::Node* check) {
   if (!tensorflow::NodeDebugInfo(*check).original_node_names.empty()) return;
@@ -61,6 +91,8 @@ void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* 
   if (before) {
     (*context->graph)->AddControlEdge(check, node);
   } else {
+    // A check whose inputs are on the host could fail before the cluster runs.
+    if (AreInputsOnHost(*check)) (*context->graph)->AddControlEdge(node, check);
     AddLateCheck(*check, node);
   }
   SetOrigin(*node, check);

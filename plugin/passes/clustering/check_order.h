@@ -10,6 +10,19 @@
 
 namespace hpu::passes {
 
+// The ops that follow an update of a variable, through data or control edges. On the CPU, an error of such an op leaves
+// the update done, so that no cluster with both may wait for a check. States of random numbers do not count: most
+// models with dropout would check their labels after the step.
+class UpdateFollowers {
+ public:
+  explicit UpdateFollowers(const tensorflow::Graph& graph);
+
+  bool Contains(const tensorflow::Node& node) const { return follows_[node.id()]; }
+
+ private:
+  std::vector<bool> follows_;  // by node id
+};
+
 // Adds a control edge from `check` to `node` if `before` is true, and reports the check. Otherwise the check runs after
 // the cluster of `node`, and kChecksAttr of `node` records it. The report's text begins with `what`, for example
 // "indices are". Errors of `check` name `node`, so that TensorFlow shows the program's line; if

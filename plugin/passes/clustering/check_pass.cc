@@ -50,7 +50,7 @@ struct CheckedIndices {
 class IndexCheckMaker {
  public:
   IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
-      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context->graph->get(), nodes) {}
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), followers_(**context->graph), shapes_(context->graph->get(), nodes) {}
 
   absl::Status Add(Node* node, const IndexedOp& op);
 
@@ -67,6 +67,7 @@ class IndexCheckMaker {
 
   PassContext* const context_;
   const bool lowered_;
+  const UpdateFollowers followers_;  // of the graph without checks
   ShapeFormulas shapes_;
   std::map<std::string, Node*> made_;  // checks, by indices and bound
 };
@@ -213,12 +214,15 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   const bool vectors = rule->kind == IndexKind::kVector;
   // In lowered loops and branches, the check must run in the frame and branch of the op, and so reads the op's input.
   CheckedIndices checked = lowered_ ? CheckedIndices{indices} : FindValues(indices, vectors, /*to_host=*/true, size);
-  const bool before = fixed && IsOnHost(checked.tensor) && !may_be_empty;
+  const bool on_host = fixed && IsOnHost(checked.tensor) && !may_be_empty;
+  const bool before = on_host && !followers_.Contains(*node);
   if (!before && !lowered_) checked = FindValues(indices, vectors, /*to_host=*/false, size);
   const OutputTensor& values = checked.tensor;
-  const std::string key = absl::StrCat(
-      values.node->name(), ":", values.index, "|", checked.added_to_negative, checks::NameOf(rule->kind), rule->axis,
-      "|", fixed && !may_be_empty ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " has dynamic bounds"));
+  // A check that waits for an op is the op's own: waiting for several ops could be a cycle.
+  const bool shared = fixed && !may_be_empty && before == on_host;
+  const std::string key =
+      absl::StrCat(values.node->name(), ":", values.index, "|", checked.added_to_negative, checks::NameOf(rule->kind),
+                   rule->axis, "|", shared ? absl::StrJoin(sizes, ",") : absl::StrCat("of ", node->name()));
   Node*& check = made_[key];
   if (check == nullptr) {
     NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),

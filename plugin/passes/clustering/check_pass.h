@@ -13,7 +13,8 @@ namespace hpu::passes {
 // The op waits for the check if the bounding sizes are fixed and the indices come from the host: from an iterator, a
 // CPU op or an int32 argument, possibly through casts and reshapes (not in graphs with lowered control flow). As on the
 // CPU, the op then never runs with invalid indices. Otherwise the check runs after the cluster, on the HPU, and reads
-// the indices that the cluster computes. The same step then reports the error, and GuardUpdates keeps the variables'
+// the indices that the cluster computes. So does the check of an op that follows the update of a variable, because the
+// CPU keeps that update (UpdateFollowers). The same step then reports the error, and GuardUpdates keeps the variables'
 // values.
 //
 // Ops share equal checks. The pass itself checks constant indices with fixed bounds, and assumes that other constant

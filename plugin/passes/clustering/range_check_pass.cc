@@ -45,12 +45,12 @@ Node* FirstVariableInput(const Node& node) {
   return nullptr;
 }
 
-absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
+absl::Status AddCheck(PassContext* context, Node* node, bool lowered, const UpdateFollowers& followers) {
   // In lowered loops and branches, the check must run in the frame and branch of the op.
   const NodeMaker maker(context->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                         HostOf(node->assigned_device_name()), lowered ? FirstVariableInput(*node) : nullptr);
   NodeBuilder builder = maker.New("range", kCheckRangeOp);
-  bool before = true;
+  bool before = !followers.Contains(*node);
   for (const int index : {kMinval, kMaxval, kShape}) {
     const OutputTensor input = InputOf(*node, index);
     if (const std::optional<Tensor> constant = ConstantOf(*input.node); constant.has_value()) {
@@ -77,12 +77,13 @@ absl::Status AddRangeChecks(PassContext* context) {
   }
   if (nodes.empty()) return absl::OkStatus();
   const bool lowered = HasLoweredControlFlow(**context->graph);
+  const UpdateFollowers followers(**context->graph);
   for (Node* node : nodes) {
     // The CPU kernel accepts an empty range of unsigned numbers, for which compiled code has other numbers.
     if (CannotFail(*node).has_value() || tensorflow::DataTypeIsUnsigned(node->output_type(0))) {
       node->AddAttr(kUncheckedAttr, true);
     } else {
-      HPU_RETURN_IF_ERROR(AddCheck(context, node, lowered));
+      HPU_RETURN_IF_ERROR(AddCheck(context, node, lowered, followers));
     }
   }
   return absl::OkStatus();

@@ -26,6 +26,7 @@ class ValueCheckMaker {
   explicit ValueCheckMaker(PassContext* context)
       : context_(context),
         lowered_(HasLoweredControlFlow(**context->graph)),
+        followers_(**context->graph),
         shapes_(context->graph->get(), context->library),
         tests_(context->graph->get(), &shapes_) {}
 
@@ -39,6 +40,7 @@ class ValueCheckMaker {
 
   PassContext* const context_;
   const bool lowered_;
+  const UpdateFollowers followers_;  // of the graph without checks
   LazyShapes shapes_;
   ValueTests tests_;
 };
@@ -53,7 +55,7 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   const bool of_result = rule.test == Test::kFactored;
   // The op waits for the check only if the checked inputs are in host memory, so that waiting requires no copy. In
   // graphs with lowered loops or branches, `anchor` keeps the test in the op's frame and branch.
-  bool before = !of_result && IsOnHost(InputOf(*node, rule.input));
+  bool before = !of_result && !followers_.Contains(*node) && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered || rule.test == Test::kBand) {
     before = before && IsOnHost(InputOf(*node, rule.input + 1));
   }
