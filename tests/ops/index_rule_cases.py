@@ -308,7 +308,9 @@ def other_kinds() -> Cases:
         ids = indices(dtype, (ROWS, WIDTH), bounds(3, dtype))
         yield f"segments-{dtype}-matrix", Case(segments("max", "int64"), ids)
         yield f"segments-{dtype}-empty-rows", Case(segments("sum"), indices(dtype, (3,), bounds(3, dtype)), empty(3, 0))
-        yield f"segments-{dtype}-no-segments", Case(segments("sum", number=0), indices(dtype, (ROWS,), [-1, 0, 1]))
+        for name in ("sum", "prod", "max", "min"):
+            ids = indices(dtype, (ROWS,), [-1, 0, 1])
+            yield f"segments-{dtype}-no-segments-{name}", Case(segments(name, number=0), ids, slow=name != "sum")
         yield f"segments-{dtype}-none", Case(segments("sum"), indices(dtype, (0,), []), empty(0, 3))
         for axis in (0, 1):
             ids = indices(dtype, (TABLE.shape[1 - axis],), bounds(TABLE.shape[axis] + 1, dtype))

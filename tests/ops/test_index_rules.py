@@ -36,18 +36,13 @@ LATE = (GIVEN, COMPUTED, LOOP, BRANCH)
 # Faults of the plugin.
 BATCH = "the CPU kernel accepts an index into another batch, and the check does not"
 ROW_BEFORE = "the CPU kernel updates the rows before the invalid index"
-EMPTY_ROWS = "the check of an eager op ignores that the rows are empty, so the CPU kernel runs each time"
-NOT_COMPILED = "XLA refuses to compile the op, so the CPU kernel runs each time"
+EMPTY_TABLE = "the CPU kernel has a text of its own for an empty table"
 NAN_MATRIX = "the CPU kernel refuses a matrix of NaN, and the check does not"
 INFINITE_MATRIX = "the CPU kernel accepts an infinite matrix, and the check does not"
 FAULTS = {
     **{(f"lookup-{dtype}-batch", way): BATCH for dtype in WIDE for way in (EAGER, *LATE)},
     **{(f"scatter-add-{dtype}-row-before", way): ROW_BEFORE for dtype in WIDE for way in WAYS},
-    **{(f"segments-{dtype}-empty-rows", EAGER): EMPTY_ROWS for dtype in WIDE},
-    **{("segments-int64-no-segments", way): NOT_COMPILED for way in WAYS},
-    **{("segments-int32-no-segments", way): NOT_COMPILED for way in WAYS if way != GIVEN},
-    **{("lengths-int64-empty", way): NOT_COMPILED for way in WAYS},
-    **{("lengths-int32-empty", way): NOT_COMPILED for way in WAYS if way != GIVEN},
+    ("gather-nd-int32-empty-slices", GIVEN): EMPTY_TABLE,
     **{(f"{op}-nan", way): NAN_MATRIX for op in ("inverse", "lu", "solve") for way in (CONSTANT, *LATE)},
     **{("eigenvalues-infinite", way): INFINITE_MATRIX for way in (EAGER, *LATE)},
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/scatter.h"
@@ -63,6 +64,10 @@ class SegmentExtremumLowering : public tensorflow::XlaOpKernel {
     }
     if (is_dynamic) {
       start = xla::SetDimensionSize(start, xla::ConvertElementType(context->Input(2), xla::S32), 0);
+    }
+    if (absl::c_linear_search(sizes, 0)) {  // XLA refuses to scatter
+      context->SetOutput(0, start);
+      return;
     }
     const absl::StatusOr<XlaOp> result =
         tensorflow::XlaScatter(start, context->Input(0), context->Input(1), /*indices_are_vectors=*/false,

@@ -141,8 +141,10 @@ class SiteFinder {
     }
     const OutputTensor limit = InputOf(*node, op.bound);
     std::vector<int> sizes;
-    if (const std::optional<Tensor> constant = ConstantOf(*limit.node); known && constant.has_value())
-      sizes.push_back(static_cast<int>(checks::WholeNumber(*constant)));
+    // Without segments, the unused index 0 would fail the check.
+    if (const std::optional<Tensor> constant = ConstantOf(*limit.node); known && constant.has_value()) {
+      if (const int64_t number = checks::WholeNumber(*constant); number > 0) sizes.push_back(static_cast<int>(number));
+    }
     Add(node, InputOf(*node, op.indices), rule, limit, std::move(sizes), known ? 1 : 1 + data.dims());
   }
 

@@ -14,8 +14,8 @@ namespace {
 
 using tensorflow::Tensor;
 
-// The sizes that bound the indices; nullopt if they are not a valid shape.
-absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevice& device, const IndexedOp& op,
+// The sizes that checks::CheckIndices takes; nullopt if they are not a valid shape.
+absl::StatusOr<std::optional<tensorflow::TensorShape>> SizesOf(ProcessDevice& device, const IndexedOp& op,
                                                                      const KernelArguments& arguments) {
   const Tensor& bound = arguments.value(op.bound);
   if (!op.sizes) return bound.shape();
@@ -27,6 +27,10 @@ absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevi
                         : sizes.dtype() == tensorflow::DT_INT64 &&
                               tensorflow::TensorShapeUtils::MakeShape(sizes.flat<int64_t>().data(), rank, &shape).ok();
   if (!made) return std::nullopt;
+  if (op.kind == checks::IndexKind::kSegment) {
+    const tensorflow::TensorShape& data = arguments.value(0).shape();
+    for (int i = arguments.value(op.indices).dims(); i < data.dims(); ++i) shape.AddDim(data.dim_size(i));
+  }
   return shape;
 }
 
@@ -43,7 +47,7 @@ std::optional<checks::IndexRule> RuleOfKernel(tensorflow::OpKernelContext* conte
 absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device, const IndexedOp& op,
                                     const KernelArguments& arguments) {
   if (arguments.value(op.indices).NumElements() == 0) return true;
-  HPU_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, BoundingShape(device, op, arguments));
+  HPU_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, SizesOf(device, op, arguments));
   if (!shape.has_value()) return false;
   const std::optional<checks::IndexRule> rule = RuleOfKernel(context, op);
   const tensorflow::DataType type = arguments.value(op.indices).dtype();
