@@ -242,7 +242,7 @@ def variable_indices() -> Cases:
             f"lookup-{dtype}-empty-table",
             Case(lookup, indices(dtype, (1,), bounds(0, dtype)[:4]), empty(0, 3), refused=True),
         )
-        yield f"lookup-nd-{dtype}", Case(lookup_nd, vectors(dtype, (2,), (ROWS, WIDTH)), one_launch=())
+        yield f"lookup-nd-{dtype}", Case(lookup_nd, vectors(dtype, (2,), (ROWS, WIDTH)))
         for name in ("Add", "Update", "Sub", "Mul", "Min", "Max", "Div"):
             ids = indices(dtype, (2,), bounds(ROWS, dtype), FIRST)
             launches = () if name == "Div" else WAYS  # the CPU kernel of Div may also fail for values

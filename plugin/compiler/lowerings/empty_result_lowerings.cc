@@ -32,8 +32,8 @@ class SegmentLowering : public SizedLowering {
     tensorflow::TensorShape result = data;
     result.RemoveDimRange(0, ids.dims());
     result.InsertDim(0, 0);
-    context->SetOutput(0, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(context->input_xla_type(0),
-                                                                                   result.dim_sizes())));
+    context->SetOutput(
+        0, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(context->input_xla_type(0), result.dim_sizes())));
   }
 };
 

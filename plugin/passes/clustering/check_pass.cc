@@ -50,7 +50,10 @@ struct CheckedIndices {
 class IndexCheckMaker {
  public:
   IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
-      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), followers_(**context->graph), shapes_(context->graph->get(), nodes) {}
+      : context_(context),
+        lowered_(HasLoweredControlFlow(**context->graph)),
+        followers_(**context->graph),
+        shapes_(context->graph->get(), nodes) {}
 
   absl::Status Add(Node* node, const IndexedOp& op);
 

@@ -60,6 +60,13 @@ int64_t ElementOf(const Tensor& tensor, int64_t i) {
 }
 
 // Finds the sites of one function.
+// The sizes of a fully defined shape.
+std::vector<int> Integers(const PartialTensorShape& shape) {
+  std::vector<int> sizes;
+  for (const int64_t size : shape.dim_sizes()) sizes.push_back(static_cast<int>(size));
+  return sizes;
+}
+
 class SiteFinder {
  public:
   SiteFinder(const Graph& body, LazyShapes* shapes) : body_(body), shapes_(*shapes) {}
@@ -122,11 +129,20 @@ class SiteFinder {
       return;
     }
     if (op.resource) {
-      if (rule->kind == IndexKind::kIndex && rule->axis == 0)
-        Add(node, InputOf(*node, op.indices), *rule, bounding, {}, 1);
+      AddVariable(node, InputOf(*node, op.indices), *rule, bounding);
       return;
     }
     AddTensor(node, InputOf(*node, op.indices), *rule, bounding);
+  }
+
+  // The rank of a variable may be unknown, so that only indices into its first dimension can be checked.
+  void AddVariable(Node* node, OutputTensor indices, IndexRule rule, OutputTensor handle) {
+    const PartialTensorShape shape = shapes_.Get().Variable(*handle.node, handle.index).first;
+    if (rule.kind == IndexKind::kIndex && rule.axis == 0) {
+      Add(node, indices, rule, handle, {}, 1);
+    } else if (rule.kind == IndexKind::kVector && shape.IsFullyDefined() && shape.num_elements() > 0) {
+      Add(node, indices, rule, handle, Integers(shape), shape.dims());
+    }
   }
 
   // The CPU kernel reads no segment ids if the rows have no elements.
@@ -152,11 +168,8 @@ class SiteFinder {
   void AddTensor(Node* node, OutputTensor indices, IndexRule rule, OutputTensor tensor) {
     const PartialTensorShape shape = shapes_.Get().Shape(*tensor.node, tensor.index);
     if (shape.dims() < 1) return;
-    std::vector<int> sizes;
-    if (shape.num_elements() > 0) {  // of a tensor without elements, even the index 0 would fail the check
-      for (const int64_t size : shape.dim_sizes()) sizes.push_back(static_cast<int>(size));
-    }
-    Add(node, indices, rule, tensor, std::move(sizes), shape.dims());
+    // Of a tensor without elements, even the index 0 would fail the check.
+    Add(node, indices, rule, tensor, shape.num_elements() > 0 ? Integers(shape) : std::vector<int>(), shape.dims());
   }
 
   void AddListElement(Node* node, IndexKind kind) {
@@ -175,10 +188,7 @@ class SiteFinder {
     const std::optional<Tensor> size = ConstantOf(*InputOf(*node, 2).node);
     const PartialTensorShape shape = shapes_.Get().Shape(*tensor.node, tensor.index);
     if (ConstantOf(*begin.node).has_value() || !size.has_value() || shape.dims() != size->NumElements()) return;
-    std::vector<int> sizes;
-    if (shape.IsFullyDefined()) {
-      for (const int64_t dimension : shape.dim_sizes()) sizes.push_back(static_cast<int>(dimension));
-    }
+    std::vector<int> sizes = shape.IsFullyDefined() ? Integers(shape) : std::vector<int>();
     for (int i = 0; i < shape.dims(); ++i) {
       const int64_t number = ElementOf(*size, i);
       if (number < 0) return;

@@ -16,7 +16,7 @@ using tensorflow::Tensor;
 
 // The sizes that checks::CheckIndices takes; nullopt if they are not a valid shape.
 absl::StatusOr<std::optional<tensorflow::TensorShape>> SizesOf(ProcessDevice& device, const IndexedOp& op,
-                                                                     const KernelArguments& arguments) {
+                                                               const KernelArguments& arguments) {
   const Tensor& bound = arguments.value(op.bound);
   if (!op.sizes) return bound.shape();
   HPU_ASSIGN_OR_RETURN(const Tensor sizes, HostCopyOf(device, bound));
