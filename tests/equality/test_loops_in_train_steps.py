@@ -110,6 +110,22 @@ def read_previous(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     return states.stack()
 
 
+def update_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    states = tf.zeros([TURNS, WIDTH, WIDTH])
+    for i in tf.range(TURNS):
+        states = tf.tensor_scatter_nd_update(states, [[i]], [tf.tanh(x[i] @ w)])
+    return states
+
+
+def look_up_each(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
+    """A score of transitions, as in conditional random fields."""
+    score = tf.zeros([WIDTH])
+    for i in tf.range(TURNS):
+        tags = tf.stack([tf.range(WIDTH), (tf.range(WIDTH) + i) % WIDTH], axis=1)
+        score += tf.gather_nd(w, tags) + tf.gather_nd(x[i], tags)
+    return score
+
+
 def loop_in_loop(x: tf.Tensor, w: tf.Variable) -> tf.Tensor:
     state = tf.zeros([WIDTH, WIDTH])
     for item in x:
@@ -157,6 +173,8 @@ LOOPS = [
     grow,
     break_early,
     read_previous,
+    update_each,
+    look_up_each,
     loop_in_loop,
 ]
 

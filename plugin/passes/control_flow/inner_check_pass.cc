@@ -420,6 +420,29 @@ void SetShape(const Node& node, int input, DataType type, const PartialTensorSha
   }
 }
 
+// Declares the shape of the indices that the body of a loop pops from its argument `list`. TensorFlow infers no shapes
+// of elements of a list that a function receives. `shapes`: of the loop's graph.
+absl::Status DeclareIndices(const Node& loop, int input, const StaticShapes& shapes, const Node& list, Graph* body) {
+  OutputTensor origin = InputOf(loop, input);
+  while (origin.node->IsWhileNode()) origin = InputOf(*origin.node, origin.index);
+  const auto [shape, type] = shapes.Variable(*origin.node, origin.index);
+  if (!shape.IsFullyDefined() || !checks::IsIndexType(type)) return absl::OkStatus();
+  std::vector<const Edge*> pops;
+  for (const Edge* edge : list.out_edges()) {
+    if (edge->dst()->type_string() == "TensorListPopBack") pops.push_back(edge);
+  }
+  for (const Edge* edge : pops) {
+    Node* const pop = edge->dst();
+    std::vector<const Edge*> uses;
+    absl::c_copy_if(pop->out_edges(), std::back_inserter(uses), [](const Edge* use) { return use->src_output() == 1; });
+    const NodeMaker maker(body, absl::StrCat(pop->name(), "/habana_check"), "");
+    NodeBuilder builder = maker.New("element", "EnsureShape");
+    HPU_ASSIGN_OR_RETURN(Node * element, maker.Add(builder.Input(pop, 1).Attr("shape", shape)));
+    for (const Edge* use : uses) HPU_RETURN_IF_ERROR(body->UpdateEdge(element, 0, use->dst(), use->dst_input()));
+  }
+  return absl::OkStatus();
+}
+
 // The shapes that a loop declares for its values; unknown shapes if it declares none.
 std::vector<PartialTensorShape> DeclaredShapes(const Node& loop) {
   std::vector<PartialTensorShape> declared;
@@ -574,17 +597,23 @@ class Mover {
   }
 
   // Gives the arguments of a function of a loop the shapes that the loop declares.
-  static void SetShapes(const Node& loop, FunctionBody* function, LazyShapes* shapes_outside) {
+  static absl::Status SetShapes(const Node& loop, FunctionBody* function, LazyShapes* shapes_outside) {
     const std::vector<PartialTensorShape> declared = DeclaredShapes(loop);
-    for (int i = 0; i < loop.num_inputs(); ++i)
-      SetShape(loop, i, function->arg_types[i], declared[i], shapes_outside->Get(), function->arg_nodes[i]);
+    const StaticShapes& shapes = shapes_outside->Get();
+    for (int i = 0; i < loop.num_inputs(); ++i) {
+      Node* const argument = function->arg_nodes[i];
+      SetShape(loop, i, function->arg_types[i], declared[i], shapes, argument);
+      if (function->arg_types[i] == tensorflow::DT_VARIANT)
+        HPU_RETURN_IF_ERROR(DeclareIndices(loop, i, shapes, *argument, function->graph));
+    }
+    return absl::OkStatus();
   }
 
   // Moves the condition of a loop into its body if the condition has sites. Returns whether it did.
   absl::StatusOr<bool> MoveCondition(Graph* graph, Node** loop, LazyShapes* shapes_outside) {
     if (!MayHaveSites(FunctionsOf(**loop)[0], *library_)) return false;
     HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(**loop, "cond", *library_));
-    SetShapes(**loop, condition.get(), shapes_outside);
+    HPU_RETURN_IF_ERROR(SetShapes(**loop, condition.get(), shapes_outside));
     CheckedFunction checked(condition.get(), library_);
     if (condition->ret_types[0] != tensorflow::DT_BOOL ||
         FindSites(*condition->graph, &checked.shapes, &checked.tests).empty()) {
@@ -602,7 +631,7 @@ class Mover {
     const tensorflow::NameAttrList name = FunctionsOf(*loop)[1];
     HPU_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library_));
     HPU_RETURN_IF_ERROR(InlineCallsWithSites(body->graph));
-    SetShapes(*loop, body.get(), shapes_outside);
+    HPU_RETURN_IF_ERROR(SetShapes(*loop, body.get(), shapes_outside));
     HPU_ASSIGN_OR_RETURN(bool inner, RunInside(body->graph));
     inner |= rotated;
     CheckedFunction checked(body.get(), library_);
