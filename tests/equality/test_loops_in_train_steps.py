@@ -179,7 +179,11 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize("turns", [TURNS, None], ids=["known", "unknown"])
+KNOWN = pytest.param(TURNS, id="known")
+UNKNOWN = pytest.param(None, id="unknown")
+
+
+@pytest.mark.parametrize("turns", [KNOWN, pytest.param(None, id="unknown", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_loop_over_a_variable(loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], turns: int | None) -> None:
     generator = np.random.default_rng(0)
@@ -195,7 +199,7 @@ def test_a_loop_over_a_variable(loop: Callable[[tf.Tensor, tf.Variable], tf.Tens
     assert_one_cluster("loop_step", launches=4)
 
 
-@pytest.mark.parametrize("turns", [TURNS, None], ids=["known", "unknown"])
+@pytest.mark.parametrize("turns", [pytest.param(TURNS, id="known", marks=pytest.mark.slow), UNKNOWN])
 @pytest.mark.parametrize("loop", [loop for loop in LOOPS if loop is not windows])  # not one cluster
 def test_a_loop_over_a_hidden_layer(loop: Callable[[tf.Tensor, tf.Variable], tf.Tensor], turns: int | None) -> None:
     """The loop's elements have gradients, too."""

@@ -52,7 +52,13 @@ def assert_one_train_cluster() -> None:
     assert statistics.get().fallbacks == 0
 
 
-@pytest.mark.parametrize("name", BEFORE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("bidirectional", "time_distributed") else ())
+        for name in BEFORE
+    ],
+)
 def test_layers_before_a_recurrent_layer(name: str) -> None:
     def make() -> tf.keras.Model:
         tf.keras.utils.set_random_seed(1)

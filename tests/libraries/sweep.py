@@ -120,8 +120,11 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.only and (arguments.write or arguments.check):
         parser.error("--only excludes --write and --check, because the page needs all programs")
+    selected = list(programs(arguments.only))
+    if not selected:
+        parser.error(f"no program matches {arguments.only}: give a part of a file's name, such as tensorflow_privacy")
     outcomes = []
-    for module, name in programs(arguments.only):
+    for module, name in selected:
         outcome = run_program(module, name)
         outcomes.append(outcome)
         verdict = (
@@ -134,7 +137,7 @@ def main() -> int:
     if arguments.check and page.without_date(PAGE.read_text()) != page.without_date(text):
         print(f"{PAGE} does not match this sweep: run `make libraries`", file=sys.stderr)  # noqa: T201
         return 1
-    return 1 if not outcomes or any(outcome.fault for outcome in outcomes) else 0
+    return 1 if any(outcome.fault for outcome in outcomes) else 0
 
 
 if __name__ == "__main__":

@@ -65,9 +65,16 @@ def test_results_are_read_back(tmp_path: pathlib.Path) -> None:
     assert compile_check.load(path) == RESULTS
 
 
+# Models that the card's compiler takes seconds for; the rest takes up to a minute each.
+QUICK = ("mlp", "cnn", "transformer", "lstm", "digits_custom_loop.py")
+NAMES = (*(model.name for model in compile_check.SUITES["models"]), "digits_custom_loop.py")
+
+
 @with_plugin
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", [*(model.name for model in compile_check.SUITES["models"]), "digits_custom_loop.py"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in NAMES]
+)
 def test_program_compiles_for_a_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_BACKEND", f"pjrt:{PLUGIN}")
     result = compile_check.check(_program(name), "h100", time_limit=580)

@@ -303,7 +303,7 @@ def test_sizes_of_0_and_1_have_recipes_of_their_own() -> None:
     assert fallbacks() == 0
 
 
-@pytest.mark.parametrize("fill", ["0", "255"])
+@pytest.mark.parametrize("fill", [pytest.param("0", marks=pytest.mark.slow), "255"])
 def test_elements_past_a_size_have_no_influence(fill: str) -> None:
     """255 fills new memory with NaN. Each program compares its results with the CPU's."""
     environment = {"HPU_FILL_MEMORY": fill, "TF_ENABLE_DYNAMIC_SHAPES": "1", "HPU_COMPILE_MODE": "strict"}
@@ -314,8 +314,15 @@ RECURRENT_PAIRS = [(16, 10), (17, 12), (24, 9), (1, 12), (18, 1), (18, 13), (12,
 """Batch and length: sizes of 1, and the smallest and largest sizes of buckets."""
 
 
-@pytest.mark.parametrize("layer", ["LSTM", "GRU"])
-@pytest.mark.parametrize("masks", [False, True])
+@pytest.mark.parametrize(
+    ("masks", "layer"),
+    [
+        (False, "GRU"),
+        pytest.param(False, "LSTM", marks=pytest.mark.slow),
+        pytest.param(True, "GRU", marks=pytest.mark.slow),
+        (True, "LSTM"),
+    ],
+)
 def test_training_of_recurrent_layers(layer: str, masks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_COMPILE_MODE", "strict")
     layers = tf.keras.layers
