@@ -209,10 +209,8 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, op_facts.yaml, op_lists, layers.yaml, guids.yaml and the built plugin
+generate: $(PACKAGES) ## write the files generated from plugin/flags.yaml, layers.yaml, guids.yaml and the built plugin
 	$(PYTHON) tools/generate_flags.py --tree
-	$(PYTHON) tools/generate_op_facts.py --tree
-	$(PYTHON) tools/generate_op_lists.py --tree
 	$(PYTHON) tools/generate_guids.py --tree
 	$(PYTHON) tools/layers.py --tree
 	@$(MAKE) --no-print-directory build

@@ -32,7 +32,7 @@ function(hpu_proto name)
 endfunction()
 
 # The messages that Python reads and writes.
-set(python_protos hpu/device/v1/device.proto hpu/report/v1/report.proto hpu/serve/v1/control.proto)
+set(python_protos hpu/device/v1/device.proto hpu/ops/v1/ops.proto hpu/report/v1/report.proto hpu/serve/v1/control.proto)
 list(TRANSFORM python_protos PREPEND "${CMAKE_SOURCE_DIR}/proto/")
 set(HPU_MESSAGES "${CMAKE_BINARY_DIR}/generated/messages.binpb")
 add_custom_command(

@@ -229,6 +229,11 @@ HPU_EXPORT void hpu_horovod_loaded(void);
 // Returns an absl status code.
 HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
+// --- ops ---
+
+// What is known of TensorFlow's ops, as an hpu.ops.v1.Ops.
+HPU_EXPORT hpu_buffer hpu_ops(void);
+
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef. The nodes'

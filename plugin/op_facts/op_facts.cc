@@ -1,5 +1,7 @@
 #include "plugin/op_facts/op_facts.h"
 
+#include <algorithm>
+
 #include "plugin/op_facts/op_facts_table.h"
 
 namespace hpu {
@@ -24,6 +26,13 @@ std::vector<std::string_view> OpsWith(bool OpFacts::*fact) {
   for (const auto& [op, facts] : Table()) {
     if (facts.*fact) ops.push_back(op);
   }
+  return ops;
+}
+
+std::vector<std::string_view> ListedOps() {
+  std::vector<std::string_view> ops;
+  for (const auto& [op, facts] : Table()) ops.push_back(op);
+  std::sort(ops.begin(), ops.end());
   return ops;
 }
 

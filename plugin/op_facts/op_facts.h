@@ -171,6 +171,9 @@ const OpFacts& FactsOf(std::string_view op);
 // The ops with a fact, in no order. The names stay valid. Thread safe.
 std::vector<std::string_view> OpsWith(bool OpFacts::*fact);
 
+// The ops that the table lists, in alphabetical order. The names stay valid. Thread safe.
+std::vector<std::string_view> ListedOps();
+
 // The op's index rule; null for most ops.
 inline const IndexedOp* IndexedOpOf(std::string_view op) {
   const OpFacts& facts = FactsOf(op);

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from habana_frameworks.tensorflow import explanation
-from habana_frameworks.tensorflow._internal import op_support
 from habana_frameworks.tensorflow._internal.card_table import Card
+from habana_frameworks.tensorflow._internal.native import known_ops
 from habana_frameworks.tensorflow._internal.text import number, size
 from habana_frameworks.tensorflow.card_check.model import Level, Memory, Narrowed, OpSupport, Violation
 from habana_frameworks.tensorflow.card_check.origins import Line, Origin, Origins
@@ -114,7 +114,7 @@ def _is_harmless(graph: explanation.Graph, index: int, origin: Origin | None) ->
 
 
 def _is_known(op_type: str) -> bool:
-    return op_support.OPS.get(op_type, ("unknown", ""))[0] != "unknown"
+    return known_ops.gaudi().op(op_type).verdict != "unknown"
 
 
 def _is_bookkeeping(graph: explanation.Graph, index: int, origin: Origin | None) -> bool:
@@ -326,11 +326,10 @@ def support(found: explanation.Explanation, card: Card) -> tuple[OpSupport, ...]
                 counts[op.type, min(names, default="")] += 1
     entries = []
     for (op_type, dtype), count in counts.items():
-        verdict, source = op_support.OPS.get(op_type, ("unknown", ""))
-        if dtype:
-            verdict, source = "unknown", ""
+        # Of a type that only the card has, nothing is said.
+        listed = known_ops.ListedOp() if dtype else known_ops.gaudi().op(op_type)
         name = f"{op_type} in {dtype}" if dtype else op_type
-        entries.append(OpSupport(name, verdict, op_support.SOURCES.get(source, ""), count))
+        entries.append(OpSupport(name, listed.verdict, listed.source, count))
     order = ("unknown", "inferred", "documented")
     return tuple(sorted(entries, key=lambda entry: (order.index(entry.verdict), entry.op)))
 

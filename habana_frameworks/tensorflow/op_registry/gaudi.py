@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from habana_frameworks.tensorflow._internal import op_support
+from habana_frameworks.tensorflow._internal.native import known_ops
 from habana_frameworks.tensorflow.op_registry import kernels
 from habana_frameworks.tensorflow.op_registry.model import AttributeTypes, GaudiSupport
 
@@ -21,21 +21,17 @@ def support(op: str, types: AttributeTypes) -> GaudiSupport:
     """Returns a card's support of `op`. types: types of the HPU's kernels and lowerings."""
     if _is_structural(op):
         return GaudiSupport(NOT_LISTED, "", 0, types)
-    verdict, source = op_support.OPS.get(op, ("unknown", ""))
-    listed = op_support.OP_TYPES.get(op, {})
-    return GaudiSupport(
-        verdict,
-        op_support.SOURCES.get(source, ""),
-        op_support.MAX_RANKS.get(op, 0),
-        {attribute: _known(attribute, allowed, listed) for attribute, allowed in types.items()},
-    )
+    listed = known_ops.gaudi().op(op)
+    known = {attribute: _known(attribute, allowed, listed.types) for attribute, allowed in types.items()}
+    return GaudiSupport(listed.verdict, listed.source, listed.max_rank, known)
 
 
 def _known(attribute: str, types: tuple[str, ...], listed: AttributeTypes) -> tuple[str, ...]:
     """Returns the `types` that the list accepts for an attribute; all accepted types if `types` is empty."""
-    accepted = set(listed.get(attribute, op_support.TYPES))
-    if attribute in op_support.INDEX_ATTRIBUTES:
-        accepted |= set(op_support.INDEX_TYPES)
+    gaudi = known_ops.gaudi()
+    accepted = set(listed.get(attribute, gaudi.types))
+    if attribute in gaudi.index_attributes:
+        accepted |= set(gaudi.index_types)
     return tuple(name for name in types or sorted(accepted) if name in accepted)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from habana_frameworks.tensorflow._internal import op_fact_words
+from habana_frameworks.tensorflow._internal.native import known_ops
+from habana_frameworks.tensorflow._internal.native.known_ops import Fact
 from habana_frameworks.tensorflow.explanation.rules import Rule
 from habana_frameworks.tensorflow.op_registry import kernels
 from habana_frameworks.tensorflow.op_registry.model import Place, Refusal
@@ -38,7 +39,7 @@ def off_hpu(op: str, place: Place) -> Refusal | None:
     if place is Place.NONE:
         return Refusal(Rule.NO_KERNEL, _without_kernel(op))
     definition = kernels.definitions()[op]
-    of_size = _DATA_SIZE if "size: data" in op_fact_words.OPS.get(op, ()) else None
+    of_size = _DATA_SIZE if Fact.SIZE_FROM_VALUES in known_ops.facts(op) else None
     return _of_types(definition) or _of_host(op, definition) or of_size or _MISSING
 
 
@@ -46,18 +47,18 @@ def outside_clusters(op: str, place: Place) -> Refusal | None:
     """Returns why an op joins no cluster: RefuseByOp in plugin/passes/analysis/op_rules.cc."""
     if not place.is_hpu or op in REWRITTEN:
         return None
-    facts = op_fact_words.OPS.get(op, ())
+    facts = known_ops.facts(op)
     if op in _CONTROL_FLOW:
         return Refusal(Rule.CONTROL_FLOW, "the op is part of lowered control flow, which runs between clusters")
     if op in _COMMUNICATION or op.startswith("Collective"):
         return Refusal(Rule.COMMUNICATION, "the op waits for other processes or devices")
-    if "loses_error" in facts:
+    if Fact.LOSES_ERROR in facts:
         return Refusal(Rule.LOST_ERROR, "the op raises errors or prints, which compiled code cannot do")
-    if "size: data" in facts:
+    if Fact.SIZE_FROM_VALUES in facts:
         return _DATA_SIZE
-    if "random: seeded" in facts:
+    if Fact.RANDOM_SEEDED in facts:
         return Refusal(Rule.RANDOM, "the op has seeds that compiled code would ignore")
-    if "random: other" in facts:
+    if Fact.RANDOM_OTHER in facts:
         return Refusal(Rule.RANDOM, "the op draws different numbers in compiled code than on the CPU")
     return Refusal(Rule.UNCOMPILABLE, "the op has no XLA lowering") if place is Place.KERNEL else None
 

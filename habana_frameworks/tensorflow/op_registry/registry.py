@@ -5,22 +5,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from habana_frameworks.tensorflow._internal import op_fact_words
-from habana_frameworks.tensorflow._internal.native import plugin_library
+from habana_frameworks.tensorflow._internal.native import known_ops, plugin_library
+from habana_frameworks.tensorflow._internal.native.known_ops import Fact
 from habana_frameworks.tensorflow.op_registry import gaudi, kernels, refusals
 from habana_frameworks.tensorflow.op_registry.model import Place, RegisteredOp
 
 _NOTES = {
-    "fusible": "XLA fuses the op with its neighbours",
-    "product": "HPU_FP32_MATH=bfloat16 rounds the float32 operands",
-    "size: data": "with jit_compile=True, the size of the result is bounded by the shapes",
-    "size: bounded": "the size of the result depends on values; the result stays in its cluster",
-    "compile: jit_only": "compiled only with jit_compile=True",
-    "eager: cpu": "outside clusters, the CPU's kernel runs on copies",
-    "indices": "a check outside the cluster raises the CPU's error for indices out of range",
-    "values": "a check outside the cluster raises the CPU's error for bad values",
+    Fact.FUSIBLE: "XLA fuses the op with its neighbours",
+    Fact.PRODUCT: "HPU_FP32_MATH=bfloat16 rounds the float32 operands",
+    Fact.SIZE_FROM_VALUES: "with jit_compile=True, the size of the result is bounded by the shapes",
+    Fact.SIZE_BOUNDED: "the size of the result depends on values; the result stays in its cluster",
+    Fact.JIT_ONLY: "compiled only with jit_compile=True",
+    Fact.EAGER_ON_CPU: "outside clusters, the CPU's kernel runs on copies",
+    Fact.CHECKED_INDICES: "a check outside the cluster raises the CPU's error for indices out of range",
+    Fact.CHECKED_VALUES: "a check outside the cluster raises the CPU's error for bad values",
+    Fact.NARROWED: "under the op list gaudi, 64-bit values that fit into 32 bits are narrowed",
 }
-_NARROWED = "under the op list gaudi, 64-bit values that fit into 32 bits are narrowed"
 _REWRITTEN = "in clusters, a pass replaces the op by ops that draw the CPU's numbers"
 
 
@@ -62,8 +62,6 @@ def _place(name: str) -> Place:
 
 
 def _notes(name: str) -> tuple[str, ...]:
-    facts = op_fact_words.OPS.get(name, ())
-    notes = [_NOTES[fact] for fact in facts if fact in _NOTES]
-    notes += [_NARROWED] if any(fact.startswith("narrowing") for fact in facts) else []
+    notes = [_NOTES[fact] for fact in known_ops.facts(name) if fact in _NOTES]
     notes += [_REWRITTEN] if name in refusals.REWRITTEN else []
     return tuple(notes)

@@ -1,10 +1,8 @@
 // Lowering of ResourceGatherNd, which tf2xla lacks: reads the variable and gathers as GatherNd does.
+#include "plugin/compat/gather_nd.h"
 #include "plugin/compiler/compilation_device.h"
-#include "tensorflow/compiler/tf2xla/kernels/gather_op_helpers.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
-#include "tensorflow/core/framework/tensor_shape.h"
-#include "xla/hlo/builder/xla_builder.h"
 
 namespace hpu {
 namespace {
@@ -15,14 +13,12 @@ class VariableGatherLowering : public tensorflow::XlaOpKernel {
   using XlaOpKernel::XlaOpKernel;
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
-    const tensorflow::DataType type = output_type(0);
-    tensorflow::TensorShape shape;
-    xla::XlaOp table, result;
-    OP_REQUIRES_OK(context, context->ReadVariableInput(0, type, &shape, &table));
-    OP_REQUIRES_OK(context, tensorflow::XlaGather(table, shape, context->Input(1), context->InputShape(1), /*axis=*/0,
-                                                  /*indices_are_nd=*/true, type, context->input_type(1),
-                                                  context->builder(), &result));
-    context->SetOutput(0, result);
+    TensorOp table{{}, {}, output_type(0)};
+    OP_REQUIRES_OK(context, context->ReadVariableInput(0, table.type, &table.shape, &table.value));
+    const absl::StatusOr<xla::XlaOp> result =
+        GatherNd(table, {context->Input(1), context->InputShape(1), input_type(1)});
+    OP_REQUIRES_OK(context, result.status());
+    context->SetOutput(0, *result);
   }
 };
 

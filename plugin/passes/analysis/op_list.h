@@ -21,8 +21,8 @@ struct TypeRule {
 struct OpEntry {
   const char* op;
   Verdict verdict;
-  const char* source;
-  int max_rank;  // 0: no limit
+  const char* source;  // where the verdict is said; empty if nowhere
+  int max_rank;        // 0: no limit
   absl::Span<const TypeRule> types;
 };
 

@@ -118,6 +118,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hpu_run_graph_pass": (_INT32, (*_GRAPH, _BYTES, _BYTES, _OUT, _OUT)),
     "hpu_split_cluster": (_INT32, (*_GRAPH, _BYTES, _BYTES, _BYTES, _OUT, _OUT)),
     "hpu_graph_reports": (Buffer, ()),
+    "hpu_ops": (Buffer, ()),
 }
 """Result and argument types of each function, which open_plugin() declares to ctypes."""
 
