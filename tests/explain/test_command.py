@@ -149,8 +149,26 @@ def test_eager_runs_checks_and_clusters_without_counted_ops_have_reasons(tmp_pat
     )
     text = run([*COMMAND, str(program)]).stderr
     assert "(an op runs on its CPU kernel until a recipe for its shapes pays: docs/tuning/compile_modes.md)" in text
-    assert "Checks of indices and values before clusters run: " in text
+    assert "Checks of indices and values outside clusters: " in text
     assert "not counting copies and int32 arithmetic (small)" in " ".join(text.split())
+
+
+def test_constants_of_checks_after_clusters_have_reasons(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "@tf.function\n"
+        "def f(x, columns):\n"
+        "    y = tf.reduce_sum(tf.gather_nd(tf.tanh(x) * 2.0, tf.stack([tf.range(2), columns[:, 0]], 1)))\n"
+        "    for k in tf.range(3):\n"
+        "        tf.print(k)  # keeps the loop out of clusters\n"
+        "        y += tf.reduce_sum(tf.tanh(x * y) * 2.0)\n"
+        "    return y\n"
+        "print(f(tf.ones([3, 4]), tf.constant([[0, 1], [2, 3]])))\n"
+    )
+    text = run([*COMMAND, str(program)]).stderr
+    assert "Checks of indices and values outside clusters: 2 ops" in text
+    assert "no pass recorded a reason" not in text
 
 
 def test_errors_of_graphs_have_no_frames_of_the_command(tmp_path: pathlib.Path) -> None:

@@ -240,8 +240,9 @@ def _rule(record: report_pb2.OpRecord) -> tuple[str, str]:
     # String constants are usually messages of TensorFlow's own assertions. Ops that use strings have their own rule.
     if record.rule in (Rule.NEIGHBOURS, Rule.STRING) and record.op == "Const":
         return Rule.CONSTANT, "is a constant for an op on the CPU"
-    if record.rule == Rule.NEIGHBOURS and _CHECK in record.node:
-        return Rule.HOST, "checks values in host memory on behalf of clusters"
+    # A check of a cluster's results moves to the device after the rules for clusters, with its constants.
+    if record.rule in (Rule.NEIGHBOURS, Rule.UNKNOWN) and _CHECK in record.node:
+        return Rule.HOST, "checks values on behalf of clusters"
     return record.rule, record.reason
 
 

@@ -54,7 +54,7 @@ def _lines(findings: Findings) -> Iterator[str]:
         yield from textwrap.wrap("Expected: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
     checks = sum("/habana_check/" in op.name for traces in graphs for op in traces[0].ops)
     if checks:
-        yield f"Checks of indices and values before clusters run: {number(checks, 'op')} (…/habana_check/…)"
+        yield f"Checks of indices and values outside clusters: {number(checks, 'op')} (…/habana_check/…)"
     splits = [split for traces in graphs for split in traces[0].splits]
     if splits:
         yield ""
