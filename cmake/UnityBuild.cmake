@@ -24,6 +24,13 @@ function(hpu_unite target)
     endif()
   endforeach()
   list(SORT sources)  # by folder
+  set(written ${sources})
+  list(FILTER written EXCLUDE REGEX "^${CMAKE_BINARY_DIR}/")
+  execute_process(COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/tools/check_names.py" ${written}
+    RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "sources of ${target} define the same names, see the errors above")
+  endif()
   list(LENGTH sources count)
   set(index 0)
   foreach(source IN LISTS sources)

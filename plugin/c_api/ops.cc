@@ -53,7 +53,7 @@ const char* NameOf(passes::Verdict verdict) {
   return "";
 }
 
-void Describe(const passes::OpListData& list, ops::v1::OpList* described) {
+void DescribeList(const passes::OpListData& list, ops::v1::OpList* described) {
   AddTypes(list.types, described->mutable_types());
   AddTypes(list.index_types, described->mutable_index_types());
   for (const char* attribute : list.index_attributes) described->add_index_attributes(attribute);
@@ -77,7 +77,7 @@ ops::v1::Ops DescribeOps() {
     op->set_name(std::string(name));
     for (const ops::v1::Fact fact : facts) op->add_facts(fact);
   }
-  if (const passes::OpListData* gaudi = passes::FindOpList("gaudi")) Describe(*gaudi, described.mutable_gaudi());
+  if (const passes::OpListData* gaudi = passes::FindOpList("gaudi")) DescribeList(*gaudi, described.mutable_gaudi());
   return described;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using xla::XlaOp;
 
-XlaOp All(XlaOp predicates) { return xla::Not(xla::Any(xla::Not(predicates))); }
+XlaOp AllTrue(XlaOp predicates) { return xla::Not(xla::Any(xla::Not(predicates))); }
 
 // Makes the nodes of one predicate. Numbers have the type of the indices, or int32 if that is narrower, because a size
 // need not fit into it.
@@ -32,7 +32,7 @@ class IndexPredicate {
   XlaOp Make() const {
     switch (rule_.kind) {
       case IndexKind::kVector:
-        return All(xla::And(NotNegative(indices_), xla::Lt(indices_, ForComponents(SizesFrom(0, LastSize())))));
+        return AllTrue(xla::And(NotNegative(indices_), xla::Lt(indices_, ForComponents(SizesFrom(0, LastSize())))));
       case IndexKind::kBegin:
         return BeginsInRange();
       case IndexKind::kPermutation:
@@ -54,13 +54,13 @@ class IndexPredicate {
 
   XlaOp BeginsInRange() const {
     const XlaOp slice = SizesFrom(LastSize(), LastSize()), last = xla::Sub(SizesFrom(0, LastSize()), slice);
-    return All(xla::And(xla::And(NotNegative(indices_), NotNegative(slice)), xla::Le(indices_, last)));
+    return AllTrue(xla::And(xla::And(NotNegative(indices_), NotNegative(slice)), xla::Le(indices_, last)));
   }
 
   // Whether the indices hold each number from 0 once.
   XlaOp IsPermutation() const {
     const XlaOp sorted = xla::Sort({indices_}, xla::CreateScalarLtComputation({type_}, builder_), 0, false);
-    return All(xla::Eq(sorted, xla::Iota(builder_, type_, shape_.dimensions(0))));
+    return AllTrue(xla::Eq(sorted, xla::Iota(builder_, type_, shape_.dimensions(0))));
   }
 
   XlaOp EachInRange() const {
@@ -69,7 +69,7 @@ class IndexPredicate {
     XlaOp valid = rule_.kind == IndexKind::kLength ? xla::Le(indices_, limit) : xla::Lt(indices_, limit);
     const XlaOp lowest = rule_.kind == IndexKind::kElement ? xla::Neg(limit) : xla::ZerosLike(limit);
     if (rule_.kind != IndexKind::kSegment) valid = xla::And(valid, xla::Ge(indices_, lowest));
-    XlaOp passes = All(valid);
+    XlaOp passes = AllTrue(valid);
     if (rule_.kind != IndexKind::kSlice && rule_.kind != IndexKind::kSegment) return passes;
     for (int64_t i = 0; i < rank_; ++i) {  // slices and rows without elements need no valid index
       if (i != axis) passes = xla::Or(passes, xla::Eq(SizeAt(i), xla::Zero(builder_, type_)));

@@ -136,8 +136,8 @@ SizeParameter FindSizeParameter(const std::vector<SizeRange>& symbols, const std
 }
 
 // Removes dynamic shapes from the program and describes the sizes of dynamic results in `lowered`.
-absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompilationResult& result, const SizeParameter& symbols,
-                                               Lowered* lowered) {
+absl::StatusOr<xla::HloModuleProto> MakeArgumentStatic(const XlaCompilationResult& result, const SizeParameter& symbols,
+                                                       Lowered* lowered) {
   HPU_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation, symbols));
   Executable& executable = lowered->executable;
   for (Executable::Output& output : executable.outputs) {
@@ -180,7 +180,7 @@ absl::StatusOr<Lowered> LowerMerged(const ClusterSource& source, const std::vect
   if (HasDynamicShapes(*hlo)) {
     const SizeParameter parameter =
         FindSizeParameter(symbols, result.input_mapping, static_cast<int>(arguments.size()));
-    HPU_ASSIGN_OR_RETURN(static_hlo, MakeStatic(result, parameter, &lowered));
+    HPU_ASSIGN_OR_RETURN(static_hlo, MakeArgumentStatic(result, parameter, &lowered));
     if (!symbols.empty()) HPU_RETURN_IF_ERROR(CheckUpdates(lowered.executable));
     hlo = &static_hlo;
   }

@@ -20,18 +20,18 @@ using tensorflow::OpKernel;
 using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
 
-std::string Text(const TensorShape& shape) { return shape.DebugString(); }
+std::string TextOfNumbers(const TensorShape& shape) { return shape.DebugString(); }
 
 absl::Status CheckRank(const TensorShape& shape, int rank, absl::string_view name) {
   if (shape.dims() == rank) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(name, " must be ", rank, "-dimensional, got ", Text(shape)));
+  return absl::InvalidArgumentError(absl::StrCat(name, " must be ", rank, "-dimensional, got ", TextOfNumbers(shape)));
 }
 
 absl::Status CheckSame(const TensorShape& shape, const TensorShape& expected, absl::string_view name) {
   if (shape == expected) return absl::OkStatus();
   // TensorFlow's own text.
   return absl::InvalidArgumentError(
-      absl::StrCat("Expected ", name, " shape to be ", Text(expected), ", but got ", Text(shape)));
+      absl::StrCat("Expected ", name, " shape to be ", TextOfNumbers(expected), ", but got ", TextOfNumbers(shape)));
 }
 
 // Validated ksize, strides, padding and data format of a pooling op.
@@ -127,7 +127,7 @@ class PoolingWindows {
 };
 
 // Whether an operand has a dynamic dimension. LowerWindows (dynamic_windows.h) then checks the shapes.
-bool IsDynamic(XlaOpKernelContext* context, int input) {
+bool IsDynamicPooling(XlaOpKernelContext* context, int input) {
   const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(input);
   return shape.ok() && shape->is_dynamic();
 }
@@ -142,12 +142,12 @@ absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bo
   HPU_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input"));
   HPU_ASSIGN_OR_RETURN(const TensorShape maxima, windows.OutputShape(images));
   for (const int input : {0, 1, 2}) {
-    if (IsDynamic(context, input)) return absl::OkStatus();
+    if (IsDynamicPooling(context, input)) return absl::OkStatus();
   }
   HPU_RETURN_IF_ERROR(CheckSame(given_maxima, maxima, "orig_output"));
   if (second && windows.rank() == 5 && images.num_elements() == 0) {
     // TensorFlow's own text.
-    return absl::InvalidArgumentError(absl::StrCat("received empty tensor tensor_in: ", Text(images)));
+    return absl::InvalidArgumentError(absl::StrCat("received empty tensor tensor_in: ", TextOfNumbers(images)));
   }
   return CheckSame(gradient, second ? images : maxima, "grad");
 }
@@ -175,7 +175,7 @@ absl::Status CheckAveragePoolingGradient(const OpKernel& kernel, XlaOpKernelCont
   HPU_RETURN_IF_ERROR(context->ConstantInputAsShape(0, &images, xla::ValueInferenceMode::kUpperBound));
   HPU_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input_shape"));
   HPU_ASSIGN_OR_RETURN(const TensorShape averages, windows.OutputShape(images));
-  if (IsDynamic(context, 1) || IsKnownUpToBound(context, 0)) return absl::OkStatus();
+  if (IsDynamicPooling(context, 1) || IsKnownUpToBound(context, 0)) return absl::OkStatus();
   HPU_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 1));
   return CheckSame(gradient, averages, "grad");
 }

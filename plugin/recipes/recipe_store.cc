@@ -26,7 +26,7 @@ constexpr absl::Duration kLongestPoll = absl::Milliseconds(100);
 constexpr absl::Duration kQuietWait = absl::Seconds(2);
 constexpr absl::Duration kReportInterval = absl::Seconds(30);
 
-std::string Describe(const LockHolder& holder) {
+std::string DescribeEntry(const LockHolder& holder) {
   return holder.pid == 0 ? "another process" : absl::StrCat("process ", holder.pid, " (", holder.command, ")");
 }
 
@@ -62,7 +62,7 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     }
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
     if (waited >= settings_.lock_timeout) {
-      warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling this recipe for more than ",
+      warn_(absl::StrCat(name, ": ", DescribeEntry(holder), " has been compiling this recipe for more than ",
                          absl::FormatDuration(settings_.lock_timeout),
                          " (HPU_RECIPE_LOCK_TIMEOUT_S); this process compiles the recipe as well"));
       counters_.misses.fetch_add(1, std::memory_order_relaxed);
@@ -71,7 +71,7 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     if (poll == kFirstPoll) counters_.waits.fetch_add(1, std::memory_order_relaxed);
     if (absl::Now() >= next_report) {
       warn_(absl::StrCat(name, ": this process has waited ",
-                         absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " for ", Describe(holder),
+                         absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " for ", DescribeEntry(holder),
                          " to compile this recipe"));
       next_report += kReportInterval;
     }

@@ -12,13 +12,13 @@ namespace {
 
 using Map = LruMap<int, std::string>;
 
-void Fill(Map& map, int count) {
+void FillMap(Map& map, int count) {
   for (int i = 0; i < count; ++i) map.Add(i, std::make_shared<std::string>(std::to_string(i)));
 }
 
 TEST(LruMapTest, FindsValues) {
   Map map(8);
-  Fill(map, 3);
+  FillMap(map, 3);
   ASSERT_NE(map.Find(1), nullptr);
   EXPECT_EQ(*map.Find(1), "1");
   EXPECT_EQ(map.Find(3), nullptr);
@@ -26,7 +26,7 @@ TEST(LruMapTest, FindsValues) {
 
 TEST(LruMapTest, DropsTheValuesFoundLongestAgo) {
   Map map(16);
-  Fill(map, 16);
+  FillMap(map, 16);
   EXPECT_NE(map.Find(0), nullptr);
   map.Add(100, std::make_shared<std::string>("new"));
   EXPECT_EQ(map.size(), 15u);  // an eighth was dropped
@@ -40,7 +40,7 @@ TEST(LruMapTest, KeepsValuesThatOthersUse) {
   Map map(8);
   map.Add(-1, std::make_shared<std::string>("used"));
   const std::shared_ptr<std::string> used = map.Find(-1);
-  Fill(map, 100);
+  FillMap(map, 100);
   EXPECT_LE(map.size(), 8u);
   EXPECT_EQ(map.Find(-1), used);
 }
@@ -54,7 +54,7 @@ TEST(LruMapTest, GrowsIfAllValuesAreUsed) {
 
 TEST(LruMapTest, ThreadsFindAtTheSameTime) {
   Map map(100);
-  Fill(map, 100);
+  FillMap(map, 100);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&map] {

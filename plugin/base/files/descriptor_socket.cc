@@ -38,7 +38,7 @@ absl::StatusOr<SocketAddress> AddressOf(const std::string& path) {
   return result;
 }
 
-absl::Status Failure(const char* what, const std::string& path) {
+absl::Status SocketFailure(const char* what, const std::string& path) {
   return absl::UnavailableError(
       absl::StrCat("cannot ", what, " ", path, ": ", std::strerror(errno), "; check the path and its permissions"));
 }
@@ -78,7 +78,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&address->address), address->size);
   umask(mask);
-  if (bound != 0 || listen(listening.get(), SOMAXCONN) != 0) return Failure("listen on", path);
+  if (bound != 0 || listen(listening.get(), SOMAXCONN) != 0) return SocketFailure("listen on", path);
   return listening;
 }
 
@@ -100,7 +100,7 @@ absl::StatusOr<FileDescriptor> ConnectTo(const std::string& path) {
   FileDescriptor socket = NewSocket();
   LimitWaiting(socket);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address->address), address->size) != 0) {
-    return Failure("connect to", path);
+    return SocketFailure("connect to", path);
   }
   if (const std::string problem = PeerOwnerProblem(socket.get()); !problem.empty()) {
     return absl::UnavailableError(absl::StrCat(path, ": ", problem));

@@ -77,7 +77,7 @@ absl::Status LabelError(const OpKernel& kernel, int input, int64_t d, const xla:
 }
 
 // An array of the bounds, whose elements past the sizes are replaced.
-XlaOp Padded(XlaOp operand, const xla::Shape& shape, const std::string& past) {
+XlaOp PaddedBy(XlaOp operand, const xla::Shape& shape, const std::string& past) {
   XlaOp padded = operand;
   for (int64_t d = 0; d < shape.dimensions_size(); ++d) {
     if (shape.is_dynamic_dimension(d)) padded = xla::RemoveDynamicDimension(padded, d);
@@ -258,7 +258,7 @@ absl::Status LowerWithLabels(OpKernel* lowering, absl::string_view labels, tenso
       const auto [found, is_new] = sizes.try_emplace(array.dimensions[d], here);
       if (!is_new) found->second.Require(vector);
     }
-    replaced.emplace_back(i, Padded(operand, *shape, array.past));
+    replaced.emplace_back(i, PaddedBy(operand, *shape, array.past));
   }
   {
     std::vector<std::unique_ptr<OperandReplacement>> replacements;

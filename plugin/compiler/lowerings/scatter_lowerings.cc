@@ -16,7 +16,9 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
 XlaOp Greater(XlaOp old, XlaOp update, xla::XlaBuilder*) { return xla::Select(xla::Lt(old, update), update, old); }
-XlaOp Smaller(XlaOp old, XlaOp update, xla::XlaBuilder*) { return xla::Select(xla::Gt(old, update), update, old); }
+XlaOp SmallerElement(XlaOp old, XlaOp update, xla::XlaBuilder*) {
+  return xla::Select(xla::Gt(old, update), update, old);
+}
 
 using Combiner = XlaOp (*)(XlaOp old, XlaOp update, xla::XlaBuilder* builder);
 
@@ -58,9 +60,9 @@ class VariableScatterLowering : public tensorflow::XlaOpKernel {
 };
 
 REGISTER_XLA_OP(Name("ResourceScatterMax").Device(kCompilationDevice), VariableScatterLowering<Greater>)
-REGISTER_XLA_OP(Name("ResourceScatterMin").Device(kCompilationDevice), VariableScatterLowering<Smaller>)
+REGISTER_XLA_OP(Name("ResourceScatterMin").Device(kCompilationDevice), VariableScatterLowering<SmallerElement>)
 REGISTER_XLA_OP(Name("TensorScatterMax").Device(kCompilationDevice), TensorScatterLowering<Greater>)
-REGISTER_XLA_OP(Name("TensorScatterMin").Device(kCompilationDevice), TensorScatterLowering<Smaller>)
+REGISTER_XLA_OP(Name("TensorScatterMin").Device(kCompilationDevice), TensorScatterLowering<SmallerElement>)
 
 }  // namespace
 }  // namespace hpu

@@ -19,7 +19,7 @@ namespace {
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-constexpr int64_t kMaxSizes = 64;  // elements of an array of sizes
+constexpr int64_t kMaxDividedSizes = 64;  // elements of an array of sizes
 
 class SizedDivisionLowering : public SizedLowering {
  public:
@@ -49,7 +49,7 @@ class SizedDivisionLowering : public SizedLowering {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), divisor_shape = context->InputXlaShape(1);
     // Sizes are scalars and vectors.
     if (!shape.ok() || !divisor_shape.ok() || shape->is_dynamic() || shape->dimensions_size() > 1 ||
-        xla::ShapeUtil::ElementsIn(*shape) > kMaxSizes) {
+        xla::ShapeUtil::ElementsIn(*shape) > kMaxDividedSizes) {
       return {};
     }
     if ((divisor_shape->dimensions_size() > 0 && divisor_shape->dimensions() != shape->dimensions()) ||

@@ -83,7 +83,7 @@ uint64_t CardTypes() {
 }
 
 // The types in a type attribute or list of types; empty for a placeholder, which the caller of the function sets.
-std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrSlice attrs) {
+std::vector<DataType> AttributeTypes(const OpDef::AttrDef& attribute, tensorflow::AttrSlice attrs) {
   const tensorflow::AttrValue* value = attrs.Find(attribute.name());
   if (value == nullptr) value = attribute.has_default_value() ? &attribute.default_value() : nullptr;
   std::vector<DataType> types;
@@ -194,7 +194,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
   static constexpr OpEntry kNone = {"", Verdict::kUnknown, "", 0, {}};
   for (const OpDef::AttrDef& attribute : registered->op_def.attr()) {
     if (attribute.type() != "type" && attribute.type() != "list(type)") continue;
-    for (const DataType type : TypesOf(attribute, attrs)) {
+    for (const DataType type : AttributeTypes(attribute, attrs)) {
       if (auto refusal = RefuseType(op, entry == nullptr ? kNone : *entry, attribute.name(), type)) return refusal;
     }
   }

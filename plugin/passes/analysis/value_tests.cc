@@ -21,13 +21,13 @@ using tensorflow::OutputTensor;
 using tensorflow::Tensor;
 using Test = ValueRule::Test;
 
-Tensor Vector(int32_t element) {
+Tensor VectorConstant(int32_t element) {
   Tensor vector(tensorflow::DT_INT32, {1});
   vector.flat<int32_t>()(0) = element;
   return vector;
 }
 
-Tensor Vector(int64_t rows, int64_t columns, tensorflow::DataType type) {
+Tensor VectorConstant(int64_t rows, int64_t columns, tensorflow::DataType type) {
   Tensor vector(type, {2});
   if (type == tensorflow::DT_INT32) {
     vector.flat<int32_t>()(0) = static_cast<int32_t>(rows);
@@ -63,8 +63,8 @@ class TestMaker {
 
  private:
   absl::StatusOr<Node*> Reduce(const std::string& reduction, Node* elements) const {
-    HPU_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", Vector(-1)));
-    HPU_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", Vector(0)));
+    HPU_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", VectorConstant(-1)));
+    HPU_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", VectorConstant(0)));
     HPU_ASSIGN_OR_RETURN(Node * flat, maker_.Binary("flat", "Reshape", elements, flat_shape));
     return maker_.Binary("all", reduction, flat, axis);
   }
@@ -119,14 +119,14 @@ absl::StatusOr<Node*> ValueTests::MakeFactored(const Node& node, const ValueRule
 // Numbers of rows and columns of the node's first input, as a vector.
 absl::StatusOr<Node*> ValueTests::SizeNode(const Node& node, tensorflow::DataType type, const NodeMaker& maker) {
   if (const MatrixSize& size = SizeOf(node); size.known())
-    return maker.Constant("size", Vector(size.rows, size.columns, type));
+    return maker.Constant("size", VectorConstant(size.rows, size.columns, type));
   const OutputTensor matrices = InputOf(node, 0);
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   shape_builder.Input(matrices.node, matrices.index).Attr("out_type", type);
   HPU_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder));
-  HPU_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", Vector(-2)));
-  HPU_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Vector(0)));
-  HPU_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", Vector(1)));
+  HPU_ASSIGN_OR_RETURN(Node * begin, maker.Constant("begin", VectorConstant(-2)));
+  HPU_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", VectorConstant(0)));
+  HPU_ASSIGN_OR_RETURN(Node * stride, maker.Constant("stride", VectorConstant(1)));
   NodeBuilder builder = maker.New("size", "StridedSlice");
   return maker.Add(builder.Input(shape).Input(begin).Input(end).Input(stride).Attr("end_mask", 1));
 }
@@ -138,7 +138,7 @@ absl::StatusOr<Node*> ValueTests::MakeBand(const Node& node, const ValueRule& ru
   HPU_ASSIGN_OR_RETURN(Node * bounds, maker.Add(builder.Input(both)));
   HPU_ASSIGN_OR_RETURN(Node * size, SizeNode(node, bounds->output_type(0), maker));
   HPU_ASSIGN_OR_RETURN(Node * compared, maker.Binary("compared", "LessEqual", bounds, size));
-  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Vector(0)));
+  HPU_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", VectorConstant(0)));
   return maker.Binary("passes", "All", compared, axis);
 }
 

@@ -34,7 +34,7 @@ constexpr CheckedInput kDrawnShape{2, 0};
 // The sizes of HabanaCheckIndices, and the input that bounds the indices of an op.
 CheckedInput SizesOf(const Node& checked) { return {1, IndexedOpOf(checked.type_string())->bound}; }
 
-Tensor Scalar(tensorflow::DataType type, int32_t value) {
+Tensor ScalarConstant(tensorflow::DataType type, int32_t value) {
   Tensor scalar(type, {});
   if (type == tensorflow::DT_INT64) {
     scalar.scalar<int64_t>()() = value;
@@ -73,10 +73,10 @@ class ClusterTest {
     HPU_ASSIGN_OR_RETURN(Node * passes, Add(less.Input(low).Input(high)));
     if (InputOf(check_, kDrawnShape.of_check).node->IsConstant()) return passes;  // of a result with elements
     const OutputTensor shape = InputOf(checked_, kDrawnShape.of_checked);
-    HPU_ASSIGN_OR_RETURN(Node * axis, Place(maker_.Constant("axis", Scalar(tensorflow::DT_INT32, 0))));
+    HPU_ASSIGN_OR_RETURN(Node * axis, Place(maker_.Constant("axis", ScalarConstant(tensorflow::DT_INT32, 0))));
     NodeBuilder product = maker_.New("elements", "Prod");
     HPU_ASSIGN_OR_RETURN(Node * elements, Add(product.Input(shape.node, shape.index).Input(axis)));
-    HPU_ASSIGN_OR_RETURN(Node * zero, Place(maker_.Constant("zero", Scalar(elements->output_type(0), 0))));
+    HPU_ASSIGN_OR_RETURN(Node * zero, Place(maker_.Constant("zero", ScalarConstant(elements->output_type(0), 0))));
     HPU_ASSIGN_OR_RETURN(Node * empty, Place(maker_.Binary("empty", "Equal", elements, zero)));
     return Place(maker_.Binary("passes", "LogicalOr", passes, empty));
   }

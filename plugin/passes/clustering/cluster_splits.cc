@@ -28,7 +28,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 constexpr int kOutside = -1;
-constexpr size_t kMaxPairs = 2000;  // each pair needs a search of the graph
+constexpr size_t kMaxClusterPairs = 2000;  // each pair needs a search of the graph
 constexpr size_t kMaxNodes = 20;
 
 struct Group {
@@ -62,7 +62,7 @@ class SplitFinder {
     }
     std::vector<ClusterSplit> splits;
     for (const auto& [first, second] : pairs) {
-      if (splits.size() == kMaxPairs) break;
+      if (splits.size() == kMaxClusterPairs) break;
       splits.push_back(Explain(first, second));
     }
     return splits;

@@ -39,7 +39,7 @@ using Names = absl::flat_hash_set<std::string>;
 using NodeTest = absl::FunctionRef<bool(const tensorflow::NodeDef&)>;
 
 // Whether one of `names` is a node's name, or its name in the function from which it was inlined, as errors name it.
-bool IsNamed(const tensorflow::NodeDef& node, const Names& names) {
+bool IsNamedIn(const tensorflow::NodeDef& node, const Names& names) {
   return names.contains(node.name()) ||
          absl::c_any_of(node.experimental_debug_info().original_node_names(),
                         [&](const std::string& original) { return names.contains(original); });
@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
     const bool is_jit_call = MustCompile(*node, library);
-    const auto is_refused = [&](const tensorflow::NodeDef& inner) { return IsNamed(inner, refused); };
+    const auto is_refused = [&](const tensorflow::NodeDef& inner) { return IsNamedIn(inner, refused); };
     if (is_refused(node->def()) || CallsOneOf(node->attrs(), node->type_string(), is_refused, library)) {
       if (is_jit_call) {
         found.push_back(node->name());

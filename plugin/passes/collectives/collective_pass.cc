@@ -29,7 +29,7 @@ constexpr int kNoStage = -1;
 // mean of a loss that is reduced for logging.
 constexpr int kSmallestStage = 8;
 
-tensorflow::DataType TypeOf(const Node& collective) { return collective.output_type(0); }
+tensorflow::DataType ReductionTypeOf(const Node& collective) { return collective.output_type(0); }
 
 // Whether the pass adds an HpuCollectiveStart for the collective.
 bool IsReduction(const Node* node) { return node->type_string() == kReduceOp; }
@@ -40,7 +40,7 @@ std::vector<Node*> FindCollectives(Graph* graph) {
   std::vector<Node*> found;
   for (Node* node : graph->op_nodes()) {
     if (!absl::StartsWith(node->type_string(), "Collective") || !IsOnHpu(*node)) continue;
-    if (node->num_outputs() == 1 && TypeOf(*node) != tensorflow::DT_INT32) found.push_back(node);
+    if (node->num_outputs() == 1 && ReductionTypeOf(*node) != tensorflow::DT_INT32) found.push_back(node);
   }
   return found;
 }
@@ -89,8 +89,8 @@ class Rewriter {
     Node* reduce;
   };
   absl::StatusOr<Result> Rewrite(Node* collective) {
-    const bool casts = to_bf16_ && TypeOf(*collective) == tensorflow::DT_FLOAT;
-    const tensorflow::DataType type = casts ? tensorflow::DT_BFLOAT16 : TypeOf(*collective);
+    const bool casts = to_bf16_ && ReductionTypeOf(*collective) == tensorflow::DT_FLOAT;
+    const tensorflow::DataType type = casts ? tensorflow::DT_BFLOAT16 : ReductionTypeOf(*collective);
     const NodeMaker maker(graph_, collective->name(), collective->assigned_device_name());
     tensorflow::OutputTensor input = InputOf(*collective, 0);
     if (casts) {

@@ -57,7 +57,7 @@ Kept UsedResults(const Node& node) {
 using NodeSet = absl::flat_hash_set<const Node*>;
 
 // The side effects and kept results, with all their ancestors.
-NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
+NodeSet NodesOfResults(const FunctionBody& body, const Kept& results) {
   std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
   for (const Node* node : body.graph->op_nodes()) {
     if (node->op_def().is_stateful() && !node->IsArg() && !node->IsRetval()) ends.push_back(node);
@@ -72,7 +72,7 @@ NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
 
 // Removes results that are not kept, and the nodes that no kept result or side effect needs. Keeps all arguments.
 void RemoveResults(const Kept& kept, FunctionBody* body) {
-  const NodeSet needed = NeededNodes(*body, kept);
+  const NodeSet needed = NodesOfResults(*body, kept);
   std::vector<Node*> unused;
   for (Node* node : body->graph->op_nodes()) {
     if (!node->IsArg() && !needed.contains(node)) unused.push_back(node);
@@ -181,7 +181,7 @@ Kept Remover::NeededValues(const FunctionBody& condition, const FunctionBody& bo
   for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || HasUser(*condition.arg_nodes[i]);
   bool grows = true;
   while (grows) {
-    const NodeSet needed = NeededNodes(body, used);
+    const NodeSet needed = NodesOfResults(body, used);
     grows = false;
     for (size_t i = 0; i < used.size(); ++i) {
       if (used[i] || !needed.contains(body.arg_nodes[i])) continue;

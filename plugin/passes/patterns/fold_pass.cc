@@ -19,7 +19,7 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-constexpr char kSuffix[] = "/habana_folded";
+constexpr char kFoldSuffix[] = "/habana_folded";
 
 // Index of the input that determines the result's size, for ops whose result may be much larger than the inputs. -1 for
 // other ops.
@@ -86,7 +86,7 @@ absl::Status FoldConstants(PassContext* context) {
   options.max_constant_size_in_bytes = limit;
   options.consider = [limit](const Node* node) { return IsWorthComputing(*node, limit); };
   options.generate_new_name = [&names](Graph* target, const std::string& old) {
-    return names.emplace_back(target->NewName(absl::StrCat(old, kSuffix)));
+    return names.emplace_back(target->NewName(absl::StrCat(old, kFoldSuffix)));
   };
   bool changed = false;
   const tensorflow::Status status =
@@ -100,7 +100,7 @@ absl::Status FoldConstants(PassContext* context) {
   for (Node* node : graph->op_nodes()) {
     if (!made.contains(node->name())) continue;
     node->set_assigned_device_name(device);
-    const std::string from = node->name().substr(0, node->name().find(kSuffix));
+    const std::string from = node->name().substr(0, node->name().find(kFoldSuffix));
     AddRewrite(&context->report, from, "", "fold", absl::StrCat("folded into the constant ", node->name()));
   }
   RemoveUnused(graph, std::move(used));

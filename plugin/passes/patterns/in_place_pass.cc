@@ -38,7 +38,7 @@ NodeDef Zero(const std::string& name, const std::string& device) {
 bool BecomesConcat(const NodeDef& node) { return node.op() == "ParallelConcat" && node.attr().at("N").i() > 1; }
 
 // Changes a node to the equivalent op without in-place writes. The caller adds the axis of ConcatV2.
-void Replace(NodeDef* node) {
+void ReplaceByUpdate(NodeDef* node) {
   node->mutable_attr()->erase("shape");
   if (BecomesConcat(*node)) {
     node->set_op("ConcatV2");
@@ -59,7 +59,7 @@ absl::Status ReplaceInGraph(Graph* graph) {
   for (Node* node : found) {
     const bool concat = BecomesConcat(node->def());
     NodeDef definition = node->def();
-    Replace(&definition);
+    ReplaceByUpdate(&definition);
     definition.clear_input();
     std::vector<tensorflow::OutputTensor> inputs;
     for (int i = 0; i < node->num_inputs(); ++i) inputs.push_back(InputOf(*node, i));
@@ -100,7 +100,7 @@ absl::Status ReplaceInFunction(const std::string& name, FunctionLibraryDefinitio
       }
       *function.add_node_def() = axis;
     }
-    Replace(function.mutable_node_def(i));
+    ReplaceByUpdate(function.mutable_node_def(i));
   }
   return library->ReplaceFunction(name, function);
 }

@@ -44,7 +44,7 @@ bool AreOfImages(const PatternMatch& match) {
 }
 
 // The rank of x in a gradient, from its constant $multiples; 0 if unknown.
-int64_t RankOf(const PatternMatch& match) { return static_cast<int64_t>(NumbersOf(match, "multiples").size()); }
+int64_t KnownRank(const PatternMatch& match) { return static_cast<int64_t>(NumbersOf(match, "multiples").size()); }
 
 bool SameAxes(NumberList axes, NumberList sum_axes, int64_t rank) {
   for (NumberList* numbers : {&axes, &sum_axes}) {
@@ -66,7 +66,7 @@ bool IsMean(const PatternMatch& match) {
 }
 
 bool IsNormGrad(const PatternMatch& match) {
-  return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
+  return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), KnownRank(match));
 }
 
 // Whether `axes` and $batch_axes together contain each dimension exactly once. `rank` is 0 if unknown.
@@ -142,7 +142,7 @@ bool CheckInstanceNorm(PatternMatch* match) { return IsScalar(*match, "epsilon")
 bool CheckLayerNormGrad(PatternMatch* match) {
   if (!CheckLayerNorm(match) || !IsNormGrad(*match)) return false;
   if (match->FindAttr("batch_axes") == nullptr) return true;
-  return AreAllSummed(*match, NumbersOf(*match, "sum_axes"), RankOf(*match)) && IsReshaped(*match, "dbeta") &&
+  return AreAllSummed(*match, NumbersOf(*match, "sum_axes"), KnownRank(*match)) && IsReshaped(*match, "dbeta") &&
          IsReshaped(*match, "dgamma");
 }
 

@@ -66,7 +66,7 @@ bool AttrIs(const tensorflow::AttrValue& value, const std::string& text) {
   }
 }
 
-bool IsInput(const Pattern& pattern, const OpExpression& expression) {
+bool IsPatternInput(const Pattern& pattern, const OpExpression& expression) {
   return expression.kind == Kind::kAny || (expression.kind == Kind::kName && !pattern.Find(expression.name));
 }
 
@@ -333,7 +333,7 @@ bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
   size_t made = 0;
   for (const bool inputs : {true, false}) {
     for (size_t i = args.size(); i-- > 0;) {
-      if (IsInput(pattern_, args[i]) != inputs) continue;
+      if (IsPatternInput(pattern_, args[i]) != inputs) continue;
       const int from = static_cast<int>(swapped ? args.size() - 1 - i : i);
       goals[made] = ToMatch(args[i], FeedOf(*goal.output.node, from), goal.shared, next);
       goals[made].product = goal.product;

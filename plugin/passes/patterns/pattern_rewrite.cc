@@ -30,7 +30,7 @@ using tensorflow::Node;
 using tensorflow::PartialTensorShape;
 
 // The captured attribute, converted to the type that the fused op declares for its attribute `name`.
-absl::StatusOr<AttrValue> Converted(const std::string& name, const AttrValue& captured, const std::string& type) {
+absl::StatusOr<AttrValue> ConvertedValue(const std::string& name, const AttrValue& captured, const std::string& type) {
   AttrValue value;
   if (type == "tensor" && captured.value_case() == AttrValue::kF) {
     tensorflow::Tensor(captured.f()).AsProtoTensorContent(value.mutable_tensor());
@@ -244,7 +244,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
     CHECK(captured != nullptr) << pattern.entry->name << ": no capture is named " << text;
-    HPU_ASSIGN_OR_RETURN(const AttrValue value, Converted(name, *captured, declared->type()));
+    HPU_ASSIGN_OR_RETURN(const AttrValue value, ConvertedValue(name, *captured, declared->type()));
     builder.Attr(name, value);
   }
   tensorflow::NodeDef definition;

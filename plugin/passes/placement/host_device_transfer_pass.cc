@@ -19,7 +19,7 @@ using tensorflow::Node;
 using Partitions = std::unordered_map<std::string, std::unique_ptr<Graph>>;
 
 // The report number of the partitioned graph; 0 if the graph has no op records.
-int64_t RecordOf(const Partitions& partitions) {
+int64_t TransferRecordOf(const Partitions& partitions) {
   int64_t record = 0;
   for (const auto& [device, graph] : partitions) {
     for (const Node* node : graph->op_nodes()) {
@@ -55,7 +55,7 @@ tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, HostDe
 
 tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimizationPassOptions& options) {
   if (options.partition_graphs == nullptr || !CollectsOpRecords()) return tensorflow::OkStatus();
-  const int64_t record = RecordOf(*options.partition_graphs);
+  const int64_t record = TransferRecordOf(*options.partition_graphs);
   if (record == 0) return tensorflow::OkStatus();
   std::map<std::string, HostDeviceTransfer> transfers;  // transfers by tensor key
   for (const auto& [device, graph] : *options.partition_graphs) {

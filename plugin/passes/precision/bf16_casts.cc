@@ -57,7 +57,7 @@ bool IsUnused(const Node& node) {
   return absl::c_all_of(node.out_edges(), [](const Edge* edge) { return edge->dst()->IsSink(); });
 }
 
-const std::string& DeviceOf(const Node& node) {
+const std::string& DeviceOfCast(const Node& node) {
   return node.has_assigned_device_name() ? node.assigned_device_name() : node.requested_device();
 }
 
@@ -87,7 +87,7 @@ class CastInserter {
   void IndexCast(Node& cast) {
     const Source source = CastSource(cast);
     if (source.node->output_type(source.output) != cast.input_type(0)) return;
-    casts_.emplace(Key(source.node, source.output, cast.output_type(0), DeviceOf(cast)), &cast);
+    casts_.emplace(Key(source.node, source.output, cast.output_type(0), DeviceOfCast(cast)), &cast);
   }
 
   absl::Status Join(const Edge* edge);
@@ -147,7 +147,7 @@ absl::Status CastInserter::Join(const Edge* edge) {
   }
   Source source{edge->src(), edge->src_output()};
   // The cast runs on the device of the converted node, an HPU. The other node may be on any device.
-  const std::string device = DeviceOf(wanted == DT_BFLOAT16 ? *edge->dst() : *edge->src());
+  const std::string device = DeviceOfCast(wanted == DT_BFLOAT16 ? *edge->dst() : *edge->src());
   if (wanted == DT_BFLOAT16) source = LookThrough(source);
   HPU_ASSIGN_OR_RETURN(source, As(wanted, source, device));
   Node* user = edge->dst();

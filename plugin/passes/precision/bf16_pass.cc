@@ -37,8 +37,8 @@ const Node* FindOwnMixedPrecision(const Graph& graph) {
   return nullptr;
 }
 
-absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Graph* graph,
-                             const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
+absl::StatusOr<bool> ConvertNode(PassContext* context, const Bf16Config& config, Graph* graph,
+                                 const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
   if (const Node* own = FindOwnMixedPrecision(*graph); own != nullptr) {
     LOG(WARNING)
         << "TF_BF16_CONVERSION does not convert graph " << context->graph_name
@@ -79,7 +79,7 @@ absl::Status ConvertToBf16(PassContext* context) {
   Log(*context, "before");
   FunctionRewriter rewriter(context, "_bf16",
                             [&](Graph* graph, const FunctionRewriter::NodeFilter& filter, const std::string& prefix) {
-                              return Convert(context, *config, graph, filter, prefix);
+                              return ConvertNode(context, *config, graph, filter, prefix);
                             });
   HPU_RETURN_IF_ERROR(rewriter.Run());
   Log(*context, "after");

@@ -119,7 +119,7 @@ bool Narrowing::InputsFit(const Node& node, const std::string& attribute) const 
   return true;
 }
 
-bool HasKernel(const NodeDef& definition) {
+bool HasNarrowKernel(const NodeDef& definition) {
   return tensorflow::KernelDefAvailable(tensorflow::DeviceType(kDeviceType), definition);
 }
 
@@ -189,7 +189,7 @@ absl::Status Narrowing::Connect(const Node& from, Node* to, const std::vector<st
 absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attributes) {
   NodeDef definition = node->def();
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
-  if (!HasKernel(definition)) return absl::OkStatus();
+  if (!HasNarrowKernel(definition)) return absl::OkStatus();
   HPU_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
   HPU_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   MoveConsumers(graph_, node, narrow);
@@ -204,7 +204,7 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
   NodeDef definition = node->def();
   definition.set_name(NarrowName(graph_, *node));
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
-  if (!HasKernel(definition)) return absl::OkStatus();
+  if (!HasNarrowKernel(definition)) return absl::OkStatus();
   HPU_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
   HPU_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   const std::vector<std::string> types = OutputAttributes(*node);

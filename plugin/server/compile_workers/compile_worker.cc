@@ -30,7 +30,7 @@ void EndWithServer(int socket) {
   EndChild();
 }
 
-CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
+CompileFrame CompileInWorker(hal::Backend& backend, CompileFrame request) {
   CompileFrame answer;
   absl::StatusOr<std::string> recipe = backend.Compile({request.name, std::move(request.body)});
   if (recipe.ok() && recipe->size() > CompileFrame::kMaxBodyBytes) {
@@ -58,7 +58,7 @@ CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
       HPU_LOG(kBackend, kCritical) << "injected fault: compiler_hang";
       for (;;) pause();
     default:
-      return Compile(backend, std::move(request));
+      return CompileInWorker(backend, std::move(request));
   }
 }
 

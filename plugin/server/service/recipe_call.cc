@@ -80,7 +80,7 @@ std::shared_ptr<const hal::Recipe> WithShare(std::shared_ptr<const hal::Recipe> 
   return std::shared_ptr<const hal::Recipe>(std::move(both), address);
 }
 
-void Describe(const hal::TensorSpec& spec, int32_t alias, proto::Tensor* tensor) {
+void DescribeRecipeCall(const hal::TensorSpec& spec, int32_t alias, proto::Tensor* tensor) {
   tensor->set_dtype(static_cast<uint32_t>(spec.dtype));
   for (const int64_t dim : spec.dims) tensor->add_dims(dim);
   tensor->set_aliased_argument(alias);
@@ -89,9 +89,9 @@ void Describe(const hal::TensorSpec& spec, int32_t alias, proto::Tensor* tensor)
 void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& bytes) {
   proto::MakeRecipeResponse response;
   proto::RecipeTable& table = *response.mutable_table();
-  for (const hal::TensorSpec& spec : recipe.arguments()) Describe(spec, -1, table.add_arguments());
+  for (const hal::TensorSpec& spec : recipe.arguments()) DescribeRecipeCall(spec, -1, table.add_arguments());
   for (const hal::ResultSpec& result : recipe.results()) {
-    Describe(result.spec, result.aliased_argument, table.add_results());
+    DescribeRecipeCall(result.spec, result.aliased_argument, table.add_results());
   }
   table.set_workspace_bytes(recipe.workspace_bytes());
   table.set_bytes(bytes.size());

@@ -12,7 +12,7 @@
 namespace hpu::serve {
 namespace {
 
-absl::StatusOr<hal::StreamKind> KindOf(proto::StreamKind kind) {
+absl::StatusOr<hal::StreamKind> CallKindOf(proto::StreamKind kind) {
   switch (kind) {
     case proto::STREAM_KIND_COMPUTE:
       return hal::StreamKind::kCompute;
@@ -40,7 +40,7 @@ RunCall::RunCall(ServerCall* call, std::shared_ptr<Session> session)
 RunCall::~RunCall() { stream_.reset(); }
 
 absl::Status RunCall::Open(const proto::OpenStream& open) {
-  HPU_ASSIGN_OR_RETURN(const hal::StreamKind kind, KindOf(open.kind()));
+  HPU_ASSIGN_OR_RETURN(const hal::StreamKind kind, CallKindOf(open.kind()));
   HPU_ASSIGN_OR_RETURN(stream_, session_->device().CreateStream(kind));
   return absl::OkStatus();
 }

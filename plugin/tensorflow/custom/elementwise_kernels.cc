@@ -22,7 +22,7 @@ using Operands = std::vector<XlaOp>;
 using Formula = XlaOp (*)(const Operands&);
 
 // Broadcasts each operand to the output's shape, as the card does, and applies `formula`.
-absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, Formula formula) {
+absl::StatusOr<Operands> BuildElementwise(const HloKernelCall& call, size_t operand_count, Formula formula) {
   if (call.inputs.size() != operand_count || call.output_infos.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat("number of inputs: expected ", operand_count, ", got ",
                                                    call.inputs.size(), "; number of outputs: expected 1, got ",
@@ -43,7 +43,7 @@ absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, 
 bool Register(const std::string& stem, size_t operand_count, Formula formula, const std::vector<const char*>& types) {
   for (const char* type : types) {
     RegisterHloKernel(absl::StrCat(stem, "_", type), [operand_count, formula](const HloKernelCall& call) {
-      return Build(call, operand_count, formula);
+      return BuildElementwise(call, operand_count, formula);
     });
   }
   return true;

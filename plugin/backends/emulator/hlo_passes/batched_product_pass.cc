@@ -20,7 +20,7 @@ constexpr int64_t kMinBatchedProducts = 1 << 13;
 // Products with shorter sides resemble products with vectors, for which XLA's code is fast.
 constexpr int64_t kMinSide = 4;
 // A larger matrix does not stay in the L2 cache; Eigen, which XLA calls, is fast for such matrices.
-constexpr int64_t kMaxElements = 1 << 17;
+constexpr int64_t kMaxProductElements = 1 << 17;
 
 // Several dimensions of an array, treated as one.
 struct ProductDimension {
@@ -84,7 +84,7 @@ absl::StatusOr<HloInstruction*> BatchedProductKernel(HloInstruction* dot, Kernel
                         a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};
   const int64_t products = xla::ShapeUtil::ElementsIn(dot->shape()) * kernel.inner;
   if (kernel.batches.empty() || kernel.rows < kMinSide || kernel.columns < kMinSide || products < kMinBatchedProducts ||
-      kernel.rows * kernel.inner > kMaxElements || kernel.columns * kernel.inner > kMaxElements) {
+      kernel.rows * kernel.inner > kMaxProductElements || kernel.columns * kernel.inner > kMaxProductElements) {
     return nullptr;
   }
   HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(*dot));

@@ -48,7 +48,7 @@ bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concaten
          IsForSlicesOf(source, concatenation, dimension);
 }
 
-absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenation, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> ConcatenationCall(HloInstruction* concatenation, KernelCalls* calls) {
   const xla::Shape& shape = concatenation->shape();
   if (!hlo::IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements) return nullptr;
   const int64_t dimension = concatenation->concatenate_dimension();
@@ -108,7 +108,7 @@ absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls)
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kReshape,
                                  [calls](HloInstruction* reshape) { return TiledKernelOf(reshape, calls); }));
   return ReplaceAll(module, HloOpcode::kConcatenate,
-                    [calls](HloInstruction* concatenation) { return ConcatenationKernel(concatenation, calls); });
+                    [calls](HloInstruction* concatenation) { return ConcatenationCall(concatenation, calls); });
 }
 
 }  // namespace hpu::emulator

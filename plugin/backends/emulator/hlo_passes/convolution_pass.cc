@@ -25,7 +25,7 @@ std::vector<int64_t> Range(int64_t begin, int64_t count) {
   return range;
 }
 
-std::optional<Convolution::Kind> KindOf(const hlo::Convolution& c) {
+std::optional<Convolution::Kind> ConvolutionKindOf(const hlo::Convolution& c) {
   switch (c.kind) {
     case hlo::Convolution::Kind::kForward:
       return Convolution::Kind::kForward;
@@ -67,7 +67,7 @@ std::optional<Description> Describe(const HloInstruction* convolution) {
   }
   const std::optional<hlo::Convolution> found = hlo::DescribeConvolution(convolution);
   if (!found.has_value() || !found->IsCanonical()) return std::nullopt;
-  const std::optional<Convolution::Kind> kind = KindOf(*found);
+  const std::optional<Convolution::Kind> kind = ConvolutionKindOf(*found);
   if (!kind.has_value()) return std::nullopt;
   Convolution c;
   c.kind = *kind;

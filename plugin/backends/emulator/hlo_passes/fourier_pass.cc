@@ -8,7 +8,7 @@ namespace {
 
 using xla::HloInstruction;
 
-FourierTransform::Kind KindOf(xla::FftType type) {
+FourierTransform::Kind TransformKindOf(xla::FftType type) {
   switch (type) {
     case xla::FftType::IFFT:
       return FourierTransform::Kind::kInverse;
@@ -29,7 +29,7 @@ absl::StatusOr<HloInstruction*> FourierKernel(HloInstruction* fft, KernelCalls* 
     return nullptr;
   }
   FourierTransform kernel;
-  kernel.kind = KindOf(fft->fft_type());
+  kernel.kind = TransformKindOf(fft->fft_type());
   kernel.of_doubles = shape.element_type() == xla::F64 || shape.element_type() == xla::C128;
   kernel.lengths = fft->fft_length();
   kernel.batch = 1;

@@ -29,7 +29,7 @@ bool HasElements(const xla::Shape& shape, xla::PrimitiveType type, int64_t eleme
 }
 
 // Whether types and sizes of the arrays match the kernel. Checked because any call may have the attribute.
-bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
+bool FitsFactorization(const LinearAlgebra& kernel, const HloInstruction& call) {
   const xla::PrimitiveType type = call.operand(0)->shape().element_type();
   if (call.operand_count() != (kernel.Solves() ? 2 : 1)) return false;
   if (kernel.Solves() &&
@@ -50,7 +50,8 @@ bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
 }
 
 // Fills in the sizes and calls the kernel; null if the kernel does not support the arrays.
-absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> FactorizationCall(LinearAlgebra kernel, HloInstruction* instruction,
+                                                  KernelCalls* calls) {
   for (const HloInstruction* operand : instruction->operands()) {
     const xla::Shape& shape = operand->shape();
     const bool known = shape.IsArray() && shape.is_static() && shape.dimensions_size() >= 2 &&
@@ -67,7 +68,7 @@ absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* ins
   kernel.columns = matrices.dimensions(rank - 1);
   if (kernel.Solves() && instruction->operand_count() != 2) return nullptr;
   if (kernel.Solves()) kernel.right_sides = instruction->operand(1)->shape().dimensions().back();
-  if (!kernel.Check().ok() || !Fits(kernel, *instruction)) return nullptr;
+  if (!kernel.Check().ok() || !FitsFactorization(kernel, *instruction)) return nullptr;
   return calls->Add(kernel.Spec(), instruction->operands(), instruction->shape());
 }
 
@@ -83,14 +84,14 @@ absl::StatusOr<HloInstruction*> KernelOfCall(HloInstruction* call, const std::st
   kernel.compute_vectors = has("compute_uv") || has("compute_v");
   kernel.pivoting = has("partial_pivoting");
   kernel.perturbing = has("perturb_singular");
-  return CallOf(kernel, call, calls);
+  return FactorizationCall(kernel, call, calls);
 }
 
 absl::StatusOr<HloInstruction*> KernelOfCholesky(HloInstruction* cholesky, KernelCalls* calls) {
   if (!cholesky->cholesky_options().lower()) return nullptr;
   LinearAlgebra kernel;
   kernel.op = Op::kCholesky;
-  return CallOf(kernel, cholesky, calls);
+  return FactorizationCall(kernel, cholesky, calls);
 }
 
 absl::StatusOr<HloInstruction*> KernelOfSolve(HloInstruction* solve, KernelCalls* calls) {
@@ -100,7 +101,7 @@ absl::StatusOr<HloInstruction*> KernelOfSolve(HloInstruction* solve, KernelCalls
   kernel.op = Op::kTriangularSolve;
   kernel.lower = options.lower();
   kernel.adjoint = options.transpose_a() != xla::TriangularSolveOptions::NO_TRANSPOSE;
-  return CallOf(kernel, solve, calls);
+  return FactorizationCall(kernel, solve, calls);
 }
 
 }  // namespace

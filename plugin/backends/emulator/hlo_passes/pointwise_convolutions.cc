@@ -47,7 +47,7 @@ HloInstruction* Unreversed(HloInstruction* filter) {
                                                                                           : source->mutable_operand(0);
 }
 
-bool IsWorthIt(const HloInstruction& convolution, const std::vector<std::pair<int64_t, int64_t>>& contracted) {
+bool IsProductWorthIt(const HloInstruction& convolution, const std::vector<std::pair<int64_t, int64_t>>& contracted) {
   const xla::Shape &input = convolution.operand(0)->shape(), &filter = convolution.operand(1)->shape();
   MatMul product;
   product.bfloat16 = input.element_type() == xla::BF16;
@@ -80,7 +80,7 @@ absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   }
   result.push_back(numbers.output_feature_dimension());
   if (!std::is_sorted(kept.begin(), kept.end()) || !std::is_sorted(result.begin(), result.end())) return nullptr;
-  if (!IsWorthIt(*convolution, contracted)) return nullptr;
+  if (!IsProductWorthIt(*convolution, contracted)) return nullptr;
   std::sort(contracted.begin(), contracted.end());
 
   HloInstruction* filter = convolution->mutable_operand(1);

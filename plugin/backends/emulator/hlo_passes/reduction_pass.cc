@@ -41,7 +41,7 @@ int64_t MergedRows(const Columns& sizes) {
 }
 
 // The kernel's function that the reduction computes, if there is one.
-std::optional<ColumnReduction::Function> FunctionOf(const hlo::Reduction& found) {
+std::optional<ColumnReduction::Function> ReductionFunctionOf(const hlo::Reduction& found) {
   const bool of_bools = found.operand->shape().element_type() == xla::PRED;
   if (found.function == (of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return ColumnReduction::Function::kMax;
   if (found.function == (of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply)) return ColumnReduction::Function::kProduct;
@@ -83,7 +83,7 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* reduce, KernelCa
   const xla::PrimitiveType type = shape.element_type();
   if ((type != xla::F32 && type != xla::PRED) || !hlo::IsPlainArray(shape)) return nullptr;
   if (xla::ShapeUtil::ElementsIn(shape) < kMinReductionElements) return nullptr;
-  const std::optional<ColumnReduction::Function> function = FunctionOf(*found);
+  const std::optional<ColumnReduction::Function> function = ReductionFunctionOf(*found);
   if (!function.has_value()) return nullptr;
   const std::optional<Columns> sizes = ColumnSizes(shape, found->dimensions);
   if (!sizes.has_value()) return nullptr;

@@ -17,7 +17,8 @@ using xla::HloOpcode;
 // With fewer sums per row, XLA's loops are as fast.
 constexpr int64_t kMinWindowColumns = 8;
 
-std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
+std::optional<RowWindows> DescribeRowWindow(const xla::Window& window, const xla::Shape& input,
+                                            const xla::Shape& output) {
   const int64_t last = input.dimensions_size() - 1;
   for (int64_t i = 0; i < last; ++i) {
     if (!xla::window_util::IsTrivialWindowDimension(window.dimensions(i))) return std::nullopt;
@@ -43,7 +44,7 @@ absl::StatusOr<HloInstruction*> RowWindowKernel(HloInstruction* reduction, Kerne
     return nullptr;
   }
   HloInstruction* x = hlo::SourceOf(reduction->mutable_operand(0));
-  std::optional<RowWindows> kernel = Describe(reduction->window(), x->shape(), reduction->shape());
+  std::optional<RowWindows> kernel = DescribeRowWindow(reduction->window(), x->shape(), reduction->shape());
   if (!kernel.has_value()) return nullptr;
   kernel->squares = x->opcode() == HloOpcode::kMultiply && x->operand(0) == x->operand(1);
   return calls->Add(kernel->Spec(), {kernel->squares ? x->mutable_operand(0) : x}, reduction->shape());

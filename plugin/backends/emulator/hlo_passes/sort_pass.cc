@@ -23,7 +23,7 @@ using xla::HloOpcode;
 // Below this size, XLA's code is as fast as a kernel call.
 constexpr int64_t kMinSortElements = 16;
 
-std::optional<Sort::Type> TypeOf(const xla::Shape& shape) {
+std::optional<Sort::Type> KeyTypeOf(const xla::Shape& shape) {
   switch (shape.element_type()) {
     case xla::F32:
     case xla::F16:
@@ -58,7 +58,7 @@ void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
 // Whether the kernel supports the sort's types and sizes, and is faster than XLA's code.
 bool IsReplaceable(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
-  return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
+  return KeyTypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
          xla::ShapeUtil::ElementsIn(shape) >= kMinSortElements && shape.dimensions(sort->dimensions(0)) > 1 &&
          shape.dimensions(sort->dimensions(0)) <= std::numeric_limits<int32_t>::max();
@@ -81,7 +81,7 @@ absl::Status Replace(HloInstruction* sort, const hlo::Sort& found, KernelCalls* 
   const hlo::SortKeys keys = hlo::SortKeysOf(sort, /*may_transpose=*/found.payloads() == 0);
   const xla::Shape& shape = keys.operand->shape();
   Sort kernel;
-  kernel.type = *TypeOf(shape);
+  kernel.type = *KeyTypeOf(shape);
   kernel.key_bytes = xla::ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type());
   kernel.descending = found.descending != keys.negated;
   SetSizes(shape, keys.dimension, &kernel);

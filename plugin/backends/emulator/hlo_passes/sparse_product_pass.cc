@@ -118,7 +118,7 @@ std::optional<MatrixProduct> ProductBehind(HloInstruction* value) {
   return stays ? product : std::nullopt;
 }
 
-absl::StatusOr<SparseMatrix> MatrixOf(const MatrixProduct& product) {
+absl::StatusOr<SparseMatrix> SparseMatrixOf(const MatrixProduct& product) {
   HPU_ASSIGN_OR_RETURN(const xla::Literal matrix, compat::EvaluateRecursively(product.matrix));
   return EntriesOf(matrix, product.contracted);
 }
@@ -128,7 +128,7 @@ absl::StatusOr<bool> IsPartOfNext(HloInstruction* value, int64_t dimension) {
   if (value->user_count() != 1 || value->users()[0]->user_count() != 1) return false;
   const std::optional<MatrixProduct> next = ProductBehind(value->users()[0]->users()[0]);
   if (!next.has_value() || next->array != value || next->dimension != dimension + 1) return false;
-  HPU_ASSIGN_OR_RETURN(const SparseMatrix matrix, MatrixOf(*next));
+  HPU_ASSIGN_OR_RETURN(const SparseMatrix matrix, SparseMatrixOf(*next));
   return !matrix.rows.empty();
 }
 
@@ -138,14 +138,14 @@ absl::StatusOr<HloInstruction*> SparseProductKernel(HloInstruction* value, Kerne
   const int64_t dimension = last->dimension;
   HPU_ASSIGN_OR_RETURN(const bool is_part, IsPartOfNext(value, dimension));
   if (is_part) return nullptr;
-  HPU_ASSIGN_OR_RETURN(SparseMatrix matrix, MatrixOf(*last));
+  HPU_ASSIGN_OR_RETURN(SparseMatrix matrix, SparseMatrixOf(*last));
   if (matrix.rows.empty()) return nullptr;
 
   HloInstruction* array = last->array;
   SparseProduct kernel;
   const std::optional<MatrixProduct> first = array->user_count() == 1 ? ProductBehind(array) : std::nullopt;
   if (first.has_value() && first->dimension + 1 == dimension) {
-    HPU_ASSIGN_OR_RETURN(kernel.vertical, MatrixOf(*first));
+    HPU_ASSIGN_OR_RETURN(kernel.vertical, SparseMatrixOf(*first));
     if (!kernel.vertical.rows.empty()) array = first->array;
   }
   const xla::Shape& shape = array->shape();

@@ -22,7 +22,7 @@ constexpr char kConvolutionName[] = "convolution.6";
 // Number of input elements that a window spans.
 int64_t Reach(const Convolution::Dimension& d) { return (d.window - 1) * d.dilation + 1; }
 
-bool Fits(const Convolution::Dimension& d) {
+bool FitsConvolution(const Convolution::Dimension& d) {
   return std::min({d.input, d.output, d.window, d.stride, d.dilation}) > 0 && d.pad_low >= 0 && d.pad_high >= 0 &&
          d.input + d.pad_low + d.pad_high >= Reach(d) &&
          (d.input + d.pad_low + d.pad_high - Reach(d)) / d.stride + 1 == d.output;
@@ -178,7 +178,7 @@ const bool convolution_registered = RegisterKernel(kConvolutionName, MakeConvolu
 absl::Status Convolution::Check() const {
   const bool fits = std::min({batch, input_features, output_features, groups}) > 0 && input_features % groups == 0 &&
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
-                    std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
+                    std::all_of(dimensions.begin(), dimensions.end(), FitsConvolution) &&
                     (!(bias || constant_filter) || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus()
               : absl::InvalidArgumentError(

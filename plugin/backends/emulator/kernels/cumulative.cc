@@ -14,7 +14,7 @@ constexpr char kCumulativeName[] = "cumulative.3";
 // TensorFlow's ops, indexed by Cumulative::Function.
 constexpr const char* kCumulativeOps[Cumulative::kFunctions] = {"Cumsum", "Cumprod", "CumulativeLogsumexp"};
 
-tensorflow::DataType TypeOf(NumberType type) {
+tensorflow::DataType ScanTypeOf(NumberType type) {
   switch (type) {
     case NumberType::kInt32:
       return tensorflow::DT_INT32;
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeCumulative(absl::Span<const in
         "expected 6 parameters: function (0: sum, 1: product, 2: logarithm of sums of exponentials), type (0: float32, "
         "1: int32, 2: float64, 3: int64), reverse (0 or 1), and positive outer, size and inner");
   }
-  const tensorflow::DataType type = TypeOf(static_cast<NumberType>(parameters[1]));
+  const tensorflow::DataType type = ScanTypeOf(static_cast<NumberType>(parameters[1]));
   tensorflow::NodeDef node = PlainNode(kCumulativeOps[parameters[0]], type);
   (*node.mutable_attr())["reverse"].set_b(parameters[2] != 0);
   const std::vector<int64_t> dims(parameters.begin() + 3, parameters.end());

@@ -27,7 +27,7 @@ absl::StatusOr<FourierTransform> ParseFourierTransform(absl::Span<const int64_t>
 }
 
 // Name of the TensorFlow op, for example RFFT2D or IFFT.
-std::string OpOf(const FourierTransform& transform) {
+std::string TransformOpOf(const FourierTransform& transform) {
   const size_t rank = transform.lengths.size();
   const bool real = transform.kind == Kind::kFromReal || transform.kind == Kind::kToReal;
   const bool inverse = transform.kind == Kind::kInverse || transform.kind == Kind::kToReal;
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeFourierTransform(absl::Span<co
   half.back() = half.back() / 2 + 1;
 
   tensorflow::NodeDef node;
-  node.set_op(OpOf(*parsed));
+  node.set_op(TransformOpOf(*parsed));
   (*node.mutable_attr())["Tcomplex"].set_type(complex);
   if (parsed->kind == Kind::kForward || parsed->kind == Kind::kInverse) {
     return TensorFlowKernel::Make(std::move(node), {TensorFlowKernel::Operand(0, complex, whole)}, complex, whole);

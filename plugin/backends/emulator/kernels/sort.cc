@@ -17,7 +17,7 @@ namespace {
 constexpr char kSortName[] = "sort.1";
 // Maximum number of adjacent columns that are read together, because they share cache lines, and then sorted one by
 // one.
-constexpr int64_t kMaxColumns = 16;
+constexpr int64_t kMaxSortedColumns = 16;
 // Longer rows are split over the pool, if there are few of them.
 constexpr int64_t kLongSort = 64 << 10;
 // With fewer elements per selected element, all elements are sorted, because selecting takes as long.
@@ -44,7 +44,7 @@ class Sorting {
       : sort_(sort), call_(call), order_(sort.type, sort.key_bytes, sort.descending) {}
 
   void Run() const {
-    const int64_t columns = std::min(kMaxColumns, sort_.inner), pieces = (sort_.inner + columns - 1) / columns;
+    const int64_t columns = std::min(kMaxSortedColumns, sort_.inner), pieces = (sort_.inner + columns - 1) / columns;
     if (sort_.size > kLongSort && sort_.outer * sort_.inner < 4 * call_.pool.threads()) {
       for (int64_t i = 0; i < sort_.outer * sort_.inner; ++i) SortLong(ColumnAt(i / sort_.inner, i % sort_.inner));
       return;

@@ -12,7 +12,7 @@ constexpr size_t kEach = 7;
 // float32 elements per cache line.
 constexpr int64_t kLine = 16;
 // Row length, in elements, from which processors prefetch a row even when several rows are read.
-constexpr int64_t kLongRow = 2048;
+constexpr int64_t kLongImageRow = 2048;
 
 int64_t ElementOf(const Windows::Dimension& d, int64_t o, int64_t k) {
   const int64_t padded = o * d.stride + k * d.dilation - d.pad_low;
@@ -87,7 +87,7 @@ WindowTable::WindowTable(const Windows& windows) : windows_(windows) {
     }
   }
   const int64_t row = columns.input * windows.inner;
-  if (row > kLongRow || rows.dilation > 1) return;
+  if (row > kLongImageRow || rows.dilation > 1) return;
   for (int64_t r = rows.window; r < rows.window + rows.stride; ++r) {
     for (int64_t i = 0; i < columns.stride * windows.inner; i += kLine) ahead_.push_back(r * row + i);
   }

@@ -48,7 +48,7 @@ synapse::fint_t NumberOf(synDataType type, int value) {
   return number;
 }
 
-std::string Axis(uint32_t axis) {
+std::string ExampleAxis(uint32_t axis) {
   return Filled<synapse::synAxisParams>([&](auto& params) { params.axis = axis; });
 }
 
@@ -188,8 +188,8 @@ void AddMovementShapes(ShapesTable* table) {
         profile == Profile::k1_5 ? SwapTwo<synapse::synTransposeParams>() : SwapTwo<synapse::synTransposeParamsNDims>();
     return {{{4, 3, 2}}, {{3, 4, 2}}, params};
   };
-  t["concat"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 2}, {3, 2}}, {{7, 2}}, Axis(0)}; };
-  t["split"] = [](synDataType, Profile) -> ExampleShapes { return {{{7, 2}}, {{4, 2}, {3, 2}}, Axis(0)}; };
+  t["concat"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 2}, {3, 2}}, {{7, 2}}, ExampleAxis(0)}; };
+  t["split"] = [](synDataType, Profile) -> ExampleShapes { return {{{7, 2}}, {{4, 2}, {3, 2}}, ExampleAxis(0)}; };
   t["slice"] = [](synDataType, Profile profile) -> ExampleShapes {
     return {{MatrixSizes()}, {{4, 4}}, SliceOfMatrix(profile)};
   };
@@ -205,9 +205,9 @@ void AddMovementShapes(ShapesTable* table) {
   };
   t["reshape"] = [](synDataType, Profile) -> ExampleShapes { return {{MatrixSizes()}, {{4, 2, 4}}, ""}; };
   t["static_reshape"] = t["reshape"];
-  t["squeeze"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 1, 2}}, {{4, 2}}, Axis(1)}; };
-  t["expand_dims"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 2}}, {{4, 1, 2}}, Axis(1)}; };
-  t["flatten"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 3, 2}}, {{12, 2}}, Axis(1)}; };
+  t["squeeze"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 1, 2}}, {{4, 2}}, ExampleAxis(1)}; };
+  t["expand_dims"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 2}}, {{4, 1, 2}}, ExampleAxis(1)}; };
+  t["flatten"] = [](synDataType, Profile) -> ExampleShapes { return {{{4, 3, 2}}, {{12, 2}}, ExampleAxis(1)}; };
   t["broadcast"] = [](synDataType, Profile) -> ExampleShapes { return {{{8, 1}}, {MatrixSizes()}, ""}; };
   t["reinterpret_cast"] = [](synDataType type, Profile) -> ExampleShapes {
     return {{MatrixSizes()}, {MatrixSizes()}, "", SameSizeType(type)};

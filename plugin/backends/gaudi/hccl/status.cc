@@ -6,7 +6,7 @@ namespace hpu::hccl {
 namespace {
 
 // What a user can do about a result.
-absl::string_view Advice(hcclResult_t result) {
+absl::string_view HcclAdvice(hcclResult_t result) {
   switch (result) {
     case hcclNoDeviceFound:
       return "the process holds no device; acquire one first";
@@ -72,7 +72,7 @@ absl::Status ToStatus(const Functions& functions, hcclResult_t result, absl::str
   if (result == hcclSuccess) return absl::OkStatus();
   return absl::Status(StatusCode(result), absl::StrCat(function, "(", arguments, ") failed with ", ResultName(result),
                                                        " (", static_cast<int32_t>(result), ")",
-                                                       LibraryText(functions, result), ": ", Advice(result)));
+                                                       LibraryText(functions, result), ": ", HcclAdvice(result)));
 }
 
 }  // namespace hpu::hccl

@@ -124,7 +124,7 @@ absl::StatusOr<TensorId> AddConvolutionNode(PlanBuilder& builder, const Convolut
       absl::StrCat("unknown kind of convolution: ", static_cast<int>(node.kind), "; " HPU_REPORT_BUG));
 }
 
-absl::StatusOr<TensorId> Zeros(PlanBuilder& builder, synapse::synDataType type, const Sizes& sizes) {
+absl::StatusOr<TensorId> ZeroOperand(PlanBuilder& builder, synapse::synDataType type, const Sizes& sizes) {
   HPU_ASSIGN_OR_RETURN(const TensorId zero, Scalar(builder, type, 0, 1));
   return Splat(builder, zero, sizes);
 }
@@ -144,7 +144,7 @@ absl::StatusOr<TensorId> ConvolveCropped(PlanBuilder& builder, ConvolutionNode n
     d.input += crop.low[1 + i] + crop.high[1 + i];
     d.pad_low = std::max<int64_t>(d.pad_low, 0);
     d.pad_high = std::max<int64_t>(d.pad_high, 0);
-    if (d.input <= 0) return Zeros(builder, node.result_type, result);  // all windows are in the padding
+    if (d.input <= 0) return ZeroOperand(builder, node.result_type, result);  // all windows are in the padding
   }
   if (node.ImageSizes() == whole) return AddConvolutionNode(builder, node, lhs, rhs);
   if (node.kind == Kind::kInputGradient) {

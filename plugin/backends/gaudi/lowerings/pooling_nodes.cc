@@ -114,7 +114,7 @@ bool WindowsOverlap(const Pooling& pooling) {
 }
 
 // For each element of a dimension, whether it is the first element of a window, ignoring padding.
-std::vector<bool> FirstElements(const WindowDimension& d) {
+std::vector<bool> FirstPooledElements(const WindowDimension& d) {
   std::vector<bool> is_first(d.input, false);
   for (int64_t o = 0; o < d.output; ++o) {
     int64_t i = o * d.stride - d.pad_low;
@@ -136,7 +136,7 @@ absl::StatusOr<TensorId> WithoutNan(PlanBuilder& builder, const Pooling& pooling
     HPU_ASSIGN_OR_RETURN(TensorId is_first, IntegerScalar(builder, synapse::syn_type_int8, 1, 4));
     for (size_t i = 0; i < pooling.dimensions.size(); ++i) {
       const WindowDimension& d = pooling.dimensions[pooling.dimensions.size() - 1 - i];
-      const std::vector<bool> first = FirstElements(d);
+      const std::vector<bool> first = FirstPooledElements(d);
       Sizes sizes(4, 1);
       sizes[1 + i] = d.input;
       HPU_ASSIGN_OR_RETURN(const TensorId along, builder.AddConstant({synapse::syn_type_int8, sizes},

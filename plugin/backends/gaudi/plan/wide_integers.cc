@@ -60,7 +60,7 @@ TensorId Less(IntegerArithmetic& words, const Halves& a, const Halves& b, bool i
   return words.Either(high, words.Both(words.Equal(a.high, b.high), low));
 }
 
-Halves Select(IntegerArithmetic& words, TensorId mask, const Halves& a, const Halves& b) {
+Halves SelectWide(IntegerArithmetic& words, TensorId mask, const Halves& a, const Halves& b) {
   return {words.Select(mask, a.low, b.low), words.Select(mask, a.high, b.high)};
 }
 
@@ -132,10 +132,10 @@ std::optional<Halves> Compute(IntegerArithmetic& words, absl::string_view stem, 
   if (stem == "bitwise_or_fwd") return Halves{words.Or(x[0].low, x[1].low), words.Or(x[0].high, x[1].high)};
   if (stem == "bitwise_xor_fwd") return Halves{words.Xor(x[0].low, x[1].low), words.Xor(x[0].high, x[1].high)};
   if (stem == "bitwise_not_fwd") return Not(words, x[0]);
-  if (stem == "where_fwd") return Select(words, x[0].low, x[1], x[2]);
-  if (stem == "max_fwd") return Select(words, Less(words, x[0], x[1], /*is_unsigned=*/false), x[1], x[0]);
-  if (stem == "min_fwd") return Select(words, Less(words, x[0], x[1], /*is_unsigned=*/false), x[0], x[1]);
-  if (stem == "abs_fwd") return Select(words, words.IsNegative(x[0].high), Negate(words, x[0]), x[0]);
+  if (stem == "where_fwd") return SelectWide(words, x[0].low, x[1], x[2]);
+  if (stem == "max_fwd") return SelectWide(words, Less(words, x[0], x[1], /*is_unsigned=*/false), x[1], x[0]);
+  if (stem == "min_fwd") return SelectWide(words, Less(words, x[0], x[1], /*is_unsigned=*/false), x[0], x[1]);
+  if (stem == "abs_fwd") return SelectWide(words, words.IsNegative(x[0].high), Negate(words, x[0]), x[0]);
   if (stem == "bitshift_fwd") return Shift(words, x[0], x[1].low, shifts_left);
   if (stem == "sign_fwd") {
     const TensorId sign = words.ShiftRightArithmeticBy(x[0].high, 31);
@@ -328,7 +328,7 @@ absl::StatusOr<WideQuotient> DivideWide(PlanBuilder& builder, TensorId dividend,
   }
   const TensorId fits = words.Not(Less(words, rest, by, /*is_unsigned=*/true));
   quotient = Add(words, quotient, {words.FromMask(fits), words.Constant(0)});
-  rest = Select(words, fits, Subtract(words, rest, by), rest);
+  rest = SelectWide(words, fits, Subtract(words, rest, by), rest);
   HPU_RETURN_IF_ERROR(words.status());
   WideQuotient result;
   HPU_ASSIGN_OR_RETURN(result.quotient, Join(builder, quotient));
@@ -378,7 +378,7 @@ absl::StatusOr<TensorId> WideFromFloat(PlanBuilder& builder, TensorId x, bool is
   const Halves magnitude = FromUnsignedFloat(words, words.FloatNode("abs_fwd", {x}));
   HPU_RETURN_IF_ERROR(words.status());
   const TensorId is_negative = words.Take(Compare(builder, "less_fwd", x, words.Float(0)));
-  return JoinResult(words, Select(words, is_negative, Negate(words, magnitude), magnitude));
+  return JoinResult(words, SelectWide(words, is_negative, Negate(words, magnitude), magnitude));
 }
 
 absl::StatusOr<TensorId> WideCast(PlanBuilder& builder, TensorId x, synapse::synDataType type) {

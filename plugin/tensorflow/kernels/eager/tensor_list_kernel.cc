@@ -96,8 +96,9 @@ absl::StatusOr<Tensor> TensorListKernel::CopyRow(const ElementMemory& memory, co
 
 namespace {
 
-void Register(const char* op, std::initializer_list<const char*> host_arguments, const char* element_argument,
-              const std::vector<DataType>& types, tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*)) {
+void RegisterListKernel(const char* op, std::initializer_list<const char*> host_arguments, const char* element_argument,
+                        const std::vector<DataType>& types,
+                        tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*)) {
   tensorflow::KernelDefBuilder builder(op);
   builder.Device(kDeviceType).TypeConstraint("element_dtype", types);
   for (const char* argument : host_arguments) builder.HostMemory(argument);
@@ -116,8 +117,8 @@ bool RegisterTensorListKernel(const char* op, std::initializer_list<const char*>
     // kernel, because TensorFlow places such lists on the CPU.
     if (LivesOnDevice(type) || type == tensorflow::DT_VARIANT) device_types.push_back(type);
   }
-  Register(op, host_arguments, nullptr, device_types, create);
-  Register(op, host_arguments, element_argument, {tensorflow::DT_INT32}, create);
+  RegisterListKernel(op, host_arguments, nullptr, device_types, create);
+  RegisterListKernel(op, host_arguments, element_argument, {tensorflow::DT_INT32}, create);
   return true;
 }
 

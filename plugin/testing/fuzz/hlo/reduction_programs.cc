@@ -61,7 +61,7 @@ WindowDimension RandomWindow(int64_t input, int64_t max_size, bool is_dense, Ran
   }
 }
 
-std::string WindowText(const std::vector<WindowDimension>& window) {
+std::string ReductionWindowText(const std::vector<WindowDimension>& window) {
   const auto joined = [&](const auto& text) {
     return absl::StrJoin(window, "x",
                          [&](std::string* out, const WindowDimension& w) { absl::StrAppend(out, text(w)); });
@@ -134,7 +134,7 @@ RandomProgram ReduceWindowProgram(RandomChoice& random) {
                       : text.Add(ShapeText(type, {}), absl::StrCat("constant(", IdentityText(type, combiner), ")"));
   const std::string f = text.Combiner(type, combiner);
   text.Add(ShapeText(type, windows.output),
-           absl::StrCat("reduce-window(", x, ", ", init, "), ", WindowText(windows.window), ", to_apply=", f));
+           absl::StrCat("reduce-window(", x, ", ", init, "), ", ReductionWindowText(windows.window), ", to_apply=", f));
   return text.Finish("reduce-window " + combiner, is_exact ? 0 : 4 * type.tolerance);
 }
 
@@ -149,8 +149,9 @@ RandomProgram SelectAndScatterProgram(RandomChoice& random) {
   const std::string x = text.Argument(ShapeText(type, windows.input), Values::kSmall);
   const std::string source = text.Argument(ShapeText(type, windows.output), Values::kSmall);
   const std::string init = text.Add(ShapeText(type, {}), "constant(0)");
-  text.Add(ShapeText(type, windows.input), absl::StrCat("select-and-scatter(", x, ", ", source, ", ", init, "), ",
-                                                        WindowText(windows.window), ", select=s, scatter=", f));
+  text.Add(ShapeText(type, windows.input),
+           absl::StrCat("select-and-scatter(", x, ", ", source, ", ", init, "), ", ReductionWindowText(windows.window),
+                        ", select=s, scatter=", f));
   return text.Finish("select-and-scatter " + direction, 2 * type.tolerance);
 }
 

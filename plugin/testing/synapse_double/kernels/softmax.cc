@@ -12,7 +12,7 @@ namespace {
 
 // Calls visit(position of the first element, stride, length) for each row along a dimension.
 template <typename Visit>
-void ForEachRow(const Sizes& sizes, size_t dimension, const Visit& visit) {
+void ForEachSoftmaxRow(const Sizes& sizes, size_t dimension, const Visit& visit) {
   const int64_t stride = DenseStrides(sizes)[dimension];
   const int64_t length = sizes[dimension];
   const int64_t count = ElementCount(sizes);
@@ -24,7 +24,7 @@ void ForEachRow(const Sizes& sizes, size_t dimension, const Visit& visit) {
 // NaN anywhere in a row makes the whole row NaN.
 DenseArray<double> LogSoftmaxOf(const DenseArray<double>& x, size_t dimension) {
   DenseArray<double> y(x.sizes());
-  ForEachRow(x.sizes(), dimension, [&](int64_t first, int64_t stride, int64_t length) {
+  ForEachSoftmaxRow(x.sizes(), dimension, [&](int64_t first, int64_t stride, int64_t length) {
     double max = -std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < length; ++i) max = std::max(max, x[first + i * stride]);
     double sum = 0;
@@ -65,7 +65,7 @@ void SoftmaxBackward(KernelContext& context) {
   const DenseArray<double> y = Load<double>(context.input(0));
   const DenseArray<double> dy = Load<double>(context.input(1));
   DenseArray<double> dx(y.sizes());
-  ForEachRow(y.sizes(), dimension, [&](int64_t first, int64_t stride, int64_t length) {
+  ForEachSoftmaxRow(y.sizes(), dimension, [&](int64_t first, int64_t stride, int64_t length) {
     double sum = 0;
     for (int64_t i = 0; i < length; ++i) sum += dy[first + i * stride] * (is_log ? 1 : y[first + i * stride]);
     for (int64_t i = 0; i < length; ++i) {

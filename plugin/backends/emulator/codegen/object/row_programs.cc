@@ -40,7 +40,7 @@ bool IsLoopFusion(const HloInstruction& loop) {
   return loop.opcode() == HloOpcode::kFusion && loop.fusion_kind() == HloInstruction::FusionKind::kLoop;
 }
 
-bool IsElementwise(const HloInstruction& instruction) {
+bool IsElementwiseInRows(const HloInstruction& instruction) {
   return instruction.IsElementwise() && instruction.operand_count() > 0 && instruction.called_computations().empty();
 }
 
@@ -97,7 +97,8 @@ class Classifier {
         return ClassOf(instruction.operand(0)->shape()) == of_result &&
                instruction.operand(0)->shape().element_type() == instruction.shape().element_type();
       default:
-        return IsElementwise(instruction) && absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
+        return IsElementwiseInRows(instruction) &&
+               absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
                  const std::optional<RowClass> of_operand = ClassOf(operand->shape());
                  return of_operand == of_result ||
                         (instruction.opcode() == HloOpcode::kClamp && of_operand == RowClass::kScalar);
@@ -213,7 +214,7 @@ std::optional<RowLoop> RowLoopOf(const HloInstruction& instruction) {
     if (!absl::c_all_of(computation.instructions(), is_rowwise)) return std::nullopt;
     // A constant or a parameter as the root would leave no loop.
     if (classifier.ClassOf(computation.root_instruction()->shape()) != RowClass::kWhole) return std::nullopt;
-  } else if (!IsElementwise(loop) || !is_rowwise(&loop)) {
+  } else if (!IsElementwiseInRows(loop) || !is_rowwise(&loop)) {
     return std::nullopt;
   }
   row.parts = SplitParts(loop);
