@@ -124,6 +124,7 @@ class EmptyLoops {
       case xla::ComparisonDirection::kLt:
         return left < right;
     }
+    return false;
   }
 
   absl::flat_hash_map<int64_t, const HloComputationProto*> computations_;
