@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/op_facts/op_facts.h"
+#include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/variable_updates.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -47,9 +48,10 @@ void MoveToDevice(const std::string& device, tensorflow::Node* check) {
   for (tensorflow::Node* constant : constants) constant->set_assigned_device_name(device);
 }
 
-// Whether a node updates a variable other than a state of random numbers.
+// Whether a node updates a variable, in a cluster. Other resources, such as iterators, have no lowering.
 bool ChangesValues(const tensorflow::Node& node) {
-  return UpdatesVariable(node) && FactsOf(node.type_string()).random == RandomNumbers::kNone;
+  return UpdatesVariable(node) && IsOnHpu(node) && FactsOf(node.type_string()).random == RandomNumbers::kNone &&
+         HasLowering(node.def());
 }
 
 }  // namespace
