@@ -10,9 +10,9 @@
 
 namespace hpu::passes {
 
-// The ops that follow an update of a variable on the HPU, through data or control edges. On the CPU, an error of such an op leaves
-// the update done, so that no cluster with both may wait for a check. States of random numbers do not count: most
-// models with dropout would check their labels after the step.
+// The ops that follow an update of a variable on the HPU, through data or control edges. On the CPU, an error of such
+// an op leaves the update done, so that no cluster with both may wait for a check. States of random numbers do not
+// count: most models with dropout would check their labels after the step.
 class UpdateFollowers {
  public:
   explicit UpdateFollowers(const tensorflow::Graph& graph);

@@ -14,7 +14,7 @@ namespace {
 
 // Applies `set` to a live section and reports its verdict.
 template <typename Set>
-synStatus SetProperty(synSectionHandle section, const Set& set) {
+synStatus SetSectionProperty(synSectionHandle section, const Set& set) {
   std::shared_ptr<Section> found;
   SYNAPSE_DOUBLE_RETURN_IF_ERROR(Handles::Get().Find(section, &found));
   return Report(set(*found));
@@ -48,23 +48,23 @@ synStatus synSectionDestroy(synSectionHandle section) {
 
 synStatus synSectionSetPersistent(synSectionHandle section, bool persistent) {
   SYNAPSE_DOUBLE_CALL();
-  return SetProperty(section, [&](Section& found) { return found.SetPersistent(persistent); });
+  return SetSectionProperty(section, [&](Section& found) { return found.SetPersistent(persistent); });
 }
 
 synStatus synSectionSetGroup(synSectionHandle section, uint64_t group) {
   SYNAPSE_DOUBLE_CALL();
-  return SetProperty(section, [&](Section& found) { return found.SetGroup(group); });
+  return SetSectionProperty(section, [&](Section& found) { return found.SetGroup(group); });
 }
 
 synStatus synSectionSetRMW(synSectionHandle section, bool read_modify_write) {
   SYNAPSE_DOUBLE_CALL();
-  return SetProperty(section, [&](Section& found) { return found.SetReadModifyWrite(read_modify_write); });
+  return SetSectionProperty(section, [&](Section& found) { return found.SetReadModifyWrite(read_modify_write); });
 }
 
 #ifndef SYNAPSE_DOUBLE_1_5
 synStatus synSectionSetConst(synSectionHandle section, bool constant) {
   SYNAPSE_DOUBLE_CALL();
-  return SetProperty(section, [&](Section& found) { return found.SetConstant(constant); });
+  return SetSectionProperty(section, [&](Section& found) { return found.SetConstant(constant); });
 }
 #endif
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kPrefix[] = "SYNAPSE_DOUBLE_";
 
-[[noreturn]] void Die(const std::string& name, const std::string& value, const char* reason) {
+[[noreturn]] void DieAtSwitch(const std::string& name, const std::string& value, const char* reason) {
   std::fprintf(stderr, "synapse_double: %s%s=%s: %s\n", kPrefix, name.c_str(), value.c_str(), reason);
   std::abort();
 }
@@ -31,14 +31,14 @@ Setter SetNumber(Number Switches::*field) {
   return [field](const std::string& name, const std::string& value, Switches* switches) {
     char* end = nullptr;
     const unsigned long long number = std::strtoull(value.c_str(), &end, 0);
-    if (value.empty() || *end != '\0' || value[0] == '-') Die(name, value, "expected a number");
+    if (value.empty() || *end != '\0' || value[0] == '-') DieAtSwitch(name, value, "expected a number");
     switches->*field = static_cast<Number>(number);
   };
 }
 
 Setter SetBool(bool Switches::*field) {
   return [field](const std::string& name, const std::string& value, Switches* switches) {
-    if (value != "0" && value != "1") Die(name, value, "expected 0 or 1");
+    if (value != "0" && value != "1") DieAtSwitch(name, value, "expected 0 or 1");
     switches->*field = value == "1";
   };
 }
@@ -48,7 +48,7 @@ Setter SetText(std::string Switches::*field) {
 }
 
 void SetStrict(const std::string& name, const std::string& value, Switches* switches) {
-  if (!value.empty() && value != "abort" && value != "log") Die(name, value, "expected abort or log");
+  if (!value.empty() && value != "abort" && value != "log") DieAtSwitch(name, value, "expected abort or log");
   switches->abort_on_violation = value == "abort";
 }
 
@@ -56,12 +56,12 @@ void SetGeneration(const std::string& name, const std::string& value, Switches* 
   for (const synapse::Generation generation : synapse::kGenerations) {
     if (value != synapse::GenerationName(generation)) continue;
     if (ThisRelease().device_type(generation) == kUnknownDeviceType) {
-      Die(name, value, "expected a generation that this release knows");
+      DieAtSwitch(name, value, "expected a generation that this release knows");
     }
     switches->generation = generation;
     return;
   }
-  Die(name, value, "expected gaudi, gaudi2 or gaudi3");
+  DieAtSwitch(name, value, "expected gaudi, gaudi2 or gaudi3");
 }
 
 const std::map<std::string, Setter>& Setters() {
@@ -116,7 +116,7 @@ const Switches& ReadSwitches() {
     const size_t equals = text.find('=');
     const std::string name = text.substr(std::strlen(kPrefix), equals - std::strlen(kPrefix));
     const auto setter = Setters().find(name);
-    if (setter == Setters().end()) Die(name, text.substr(equals + 1), "no such switch (runtime/switches.h)");
+    if (setter == Setters().end()) DieAtSwitch(name, text.substr(equals + 1), "no such switch (runtime/switches.h)");
     setter->second(name, text.substr(equals + 1), switches);
   }
   current.store(switches);

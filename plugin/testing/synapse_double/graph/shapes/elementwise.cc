@@ -43,7 +43,7 @@ void Dropout(ShapeCheck& check) {
 // A constant takes the sizes of its result.
 void Constant(ShapeCheck&) {}
 
-void Range(ShapeCheck& check) {
+void ElementRange(ShapeCheck& check) {
   const auto params = check.params<synapse::ns_RangeKernel::Params>();
   const bool is_float = check.output(0).type == synapse::syn_type_single;
   const auto value = [&](synapse::fint_t number) { return is_float ? double{number.f} : double(number.i); };
@@ -97,7 +97,7 @@ ShapeRules ElementwiseShapes() {
   rules.push_back({"add_bwd", BroadcastGradient});
   rules.push_back({"constant", Constant});
   rules.push_back({"dropout_fwd", Dropout});
-  rules.push_back({"range", Range});
+  rules.push_back({"range", ElementRange});
   return rules;
 }
 

@@ -79,7 +79,7 @@ void Transpose(ShapeCheck& check) {
   check.RequireOutput(0, result);
 }
 
-void Broadcast(ShapeCheck& check) {
+void CheckedBroadcast(ShapeCheck& check) {
   const Sizes& x = check.in(0);
   const Sizes& y = check.out(0);
   bool agree = x.size() <= y.size();
@@ -149,7 +149,7 @@ void Pad(ShapeCheck& check) {
 }  // namespace
 
 ShapeRules MovementShapes() {
-  return {{"broadcast", Broadcast},
+  return {{"broadcast", CheckedBroadcast},
           {"concat", Concat},
           {"expand_dims", ExpandDims},
           {"flatten", Flatten},
